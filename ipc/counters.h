@@ -85,12 +85,15 @@ struct hub_stats {
 	uint64_t worker_deaths;		/* died or killed in a job */
 	uint64_t versions_unknown;	/* files of a runtime's unknown version */
 	uint64_t files_put_off;		/* the share was used up; some again */
-	uint64_t managed_full;		/* names of interpreted functions: no room */
+	uint64_t managed_full;		/* names of interpreted functions that were dropped
+					 * or put off: no room */
 	uint64_t managed_visits;	/* to processes' memory, for names */
 	uint64_t managed_read;		/* functions named so */
+	uint64_t jit_full;		/* likewise, of JIT code */
 	uint64_t jit_visits;		/* perf maps and jitdumps read */
 	uint64_t jit_names;		/* addresses named in them */
 	uint64_t jit_gone;		/* addresses whose process ended before */
+	uint64_t line_full;		/* likewise, of places in files */
 	uint64_t line_visits;		/* to files, for lines of code in them */
 	uint64_t line_answers;		/* of them, those that said something */
 	uint64_t line_put_off;		/* the share for lines was used up */

@@ -27,7 +27,6 @@
 #include "symbolizerd/worker/confine.h"
 #include "symbolizerd/worker/priority.h"
 #include "symbolizerd/hub/hub.h"
-#include "symbolizerd/hub/handover.h"
 #include "symbolizerd/hub/run.h"
 #include "symbolizerd/show_main.h"
 #include "symbolizerd/snapshot_main.h"
@@ -185,10 +184,10 @@ static int symbolizerd_take_sockets(struct hub_sockets *s)
 	s->loader = service_listen_fd("loader");
 	s->exporter = service_listen_fd("export");
 	s->status = service_listen_fd("status");
-	s->totals = service_fd(HANDOVER_NAME);
+	s->totals = service_fd(HUB_TOTALS);
 	if (s->loader >= 0 && s->exporter >= 0 && s->status >= 0)
 		return 0;
-	log_err("sockets loader, export and status are not all there");
+	log_err("missing socket: loader, export or status");
 	return -ENOENT;
 }
 

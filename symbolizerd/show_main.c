@@ -152,7 +152,9 @@ int show_main(const struct show_request *req)
 		if (!show_main_address(req->words[i], &at[i]))
 			return 2;
 	}
-	r = at ? sandbox_close_fds(keep, sizeof(keep) / sizeof(keep[0])) : -ENOMEM;
+	if (!at)
+		return 1;
+	r = sandbox_close_fds(keep, sizeof(keep) / sizeof(keep[0]));
 	if (!r)
 		r = sandbox_identity(req->uid, req->gid, NULL, 0);
 	if (!r)

@@ -31,9 +31,11 @@ static int show_names_split_file(void *arg, const char *name, const char *dir)
 {
 	const struct shown_names *s = arg;
 
-	if (!name)
-		return s->package ? s->package : -1;
-	return s->dwo ? show_split_open(s->dwo, name, dir) : -1;
+	if (!name && s->package)
+		return s->package;
+	if (!name || !s->dwo)
+		return -1;
+	return show_split_open(s->dwo, name, dir);
 }
 
 void show_names_split(struct shown_names *s, int package, int dwo)
@@ -76,8 +78,10 @@ static void show_names_function(const struct shown_names *s, const struct symbol
 		putc('?', s->to);
 	else if (!*p->name)
 		fprintf(s->to, "!0x%" PRIx64, p->begin);
+	else if (s->mangled && p->system)
+		show_names_text(s->to, p->system);
 	else
-		show_names_text(s->to, s->mangled && p->system ? p->system : p->name);
+		show_names_text(s->to, p->name);
 }
 
 static void show_names_place(const struct shown_names *s, const struct symbol_place *p,
@@ -104,10 +108,12 @@ static uint32_t show_names_places(const struct shown_names *s, uint64_t vaddr, u
 	if (n > 1 || (n && places[0].line) || !s->dwarf)
 		return n;	/* a runtime's lines */
 	more = dwarf_places_at(s->dwarf, vaddr, places);
-	if (!more)
+	if (!more) {
 		places[0] = outer;
-	if (!more || !n)
-		return more ? more : n;
+		return n;
+	}
+	if (!n)
+		return more;
 	if (*outer.name || (outer.begin && !*places[more - 1].name)) {
 		places[more - 1].name = outer.name;
 		places[more - 1].system = outer.system;

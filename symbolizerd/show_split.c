@@ -26,12 +26,15 @@ int show_split_open(int socket, const char *name, const char *dir)
 	char ask[2 * PATH_MAX];
 	size_t n, more;
 
-	dir = dir ? dir : "";
+	if (!dir)
+		dir = "";
 	n = strnlen(name, PATH_MAX) + 1;
 	more = strnlen(dir, PATH_MAX) + 1;
 	if (n > PATH_MAX || more > PATH_MAX)
 		return -1;
 	memcpy(ask, name, n);
 	memcpy(ask + n, dir, more);
-	return send(socket, ask, n + more, MSG_NOSIGNAL) < 0 ? -1 : show_split_answer(socket);
+	if (send(socket, ask, n + more, MSG_NOSIGNAL) < 0)
+		return -1;
+	return show_split_answer(socket);
 }

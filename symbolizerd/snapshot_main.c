@@ -40,8 +40,10 @@ static int snapshot_main_said(struct buffer *b)
 		n = read(STDIN_FILENO, b->data + b->len, 65536);
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n <= 0)
-			return n < 0 ? -errno : b->len ? -EPROTO : 0;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			return b->len ? -EPROTO : 0;
 		b->len += (size_t)n;
 	}
 	return 1;
@@ -50,10 +52,11 @@ static int snapshot_main_said(struct buffer *b)
 static int snapshot_main_result(const struct snapshot *s)
 {
 	struct buffer text = { 0 }, packed = { 0 };
-	int r;
+	int r = -ENOMEM;
 
 	text_write(s, &text);
-	r = text.failed ? -ENOMEM : text_pack(&text, &packed);
+	if (!text.failed)
+		r = text_pack(&text, &packed);
 	if (!r)
 		r = write_all(SNAPSHOT_FD_RESULT, packed.data, packed.len);
 	free(text.data);
@@ -65,7 +68,9 @@ static int snapshot_main_finish(struct taken_process *c)
 {
 	taking_names(c);
 	taking_summary(c, stdout);
-	return fflush(stdout) ? -errno : snapshot_main_result(&c->s);
+	if (fflush(stdout))
+		return -errno;
+	return snapshot_main_result(&c->s);
 }
 
 static int snapshot_main_process(struct taken_process *c)
@@ -82,7 +87,9 @@ static int snapshot_main_process(struct taken_process *c)
 		fflush(stdout);
 	}
 	free(said.data);
-	return r || !walks ? r : snapshot_main_finish(c);
+	if (r || !walks)
+		return r;
+	return snapshot_main_finish(c);
 }
 
 /* list: only which files it names, each path with a NUL. */
@@ -92,14 +99,15 @@ static int snapshot_main_core(struct taken_process *c, bool list)
 	int r = core_open(&core, SNAPSHOT_FD_MEMORY, &c->s);
 
 	c->core = &core;
-	if (r)
-		log_err("%s", r == -ENOEXEC ? "it is no core file of a 64-bit process" :
-			strerror(-r));
+	if (r == -ENOEXEC)
+		log_err("it is no core file of a 64-bit process");
+	else if (r)
+		log_err("%s", strerror(-r));
 	for (uint32_t i = 0; !r && list && i < core.paths.n; i++)
 		fwrite(core.paths.v[i], 1, strlen(core.paths.v[i]) + 1, stdout);
-	if (!r && list)
-		r = fflush(stdout) ? -errno : 0;
-	else if (!r)
+	if (!r && list && fflush(stdout))
+		r = -errno;
+	else if (!r && !list)
 		r = taking_walk_again(c);
 	if (!r && !list)
 		r = snapshot_main_finish(c);
@@ -130,7 +138,10 @@ int snapshot_main(uid_t uid, gid_t gid, char *const *words, int n)
 	c.memory = SNAPSHOT_FD_MEMORY;
 	c.files = SNAPSHOT_FD_FILES;
 	c.n_files = (uint32_t)files;
-	r = core || list ? snapshot_main_core(&c, list) : snapshot_main_process(&c);
+	if (core || list)
+		r = snapshot_main_core(&c, list);
+	else
+		r = snapshot_main_process(&c);
 	taking_fini(&c);
 	if (r && !core && !list)
 		log_err("the process cannot be walked: %s", strerror(-r));

@@ -120,10 +120,15 @@ static struct debuginfo_ask *exporter_link_free_ask(struct exporter_link *x, uin
 	uint32_t own = 0, used = 0;
 
 	for (int i = 0; i < DEBUGINFO_ASKS_MAX; i++) {
-		used += x->asks[i].id != 0;
-		own += x->asks[i].id && x->asks[i].owner == owner;
+		if (!x->asks[i].id)
+			continue;
+		used++;
+		if (x->asks[i].owner == owner)
+			own++;
 	}
-	return debug_files_may_ask(own, used, DEBUGINFO_ASKS_MAX) ? exporter_link_ask(x, 0) : NULL;
+	if (!debug_files_may_ask(own, used, DEBUGINFO_ASKS_MAX))
+		return NULL;
+	return exporter_link_ask(x, 0);
 }
 
 bool exporter_link_debug_missing(struct exporter_link *x, const struct build_id *id,
@@ -147,7 +152,7 @@ bool exporter_link_debug_missing(struct exporter_link *x, const struct build_id 
 	return true;
 }
 
-/* A worker will read it, as any file: memory that nobody can change, or a regular file that
+/* A worker will read it, as any file: memory that cannot change any more, or a regular file that
  * is there to be read.  It has the size that it is said to have. */
 static bool exporter_link_debug_fits(int fd, uint64_t bytes)
 {
@@ -162,11 +167,13 @@ static bool exporter_link_debug_fits(int fd, uint64_t bytes)
 
 static int exporter_link_on_debuginfo(struct exporter_link *x, struct msg *msg)
 {
-	struct debuginfo_ask *a = msg->hdr.id ? exporter_link_ask(x, msg->hdr.id) : NULL;
+	struct debuginfo_ask *a = NULL;
 	bool found = msg->hdr.type == MSG_DEBUGINFO;
 	struct knowledge *k = x->link.k;
 	struct msg_debuginfo m;
 
+	if (msg->hdr.id)
+		a = exporter_link_ask(x, msg->hdr.id);
 	if (found) {
 		memcpy(&m, msg->buf, sizeof(m));
 		if (!exporter_link_debug_fits(msg->fds[0], m.bytes))

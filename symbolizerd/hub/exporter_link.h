@@ -41,7 +41,7 @@ int exporter_link_init(struct exporter_link *x, struct evloop *loop,
 void exporter_link_stop_accepting(struct exporter_link *x);
 void exporter_link_fini(struct exporter_link *x);
 
-/* Send the batches that were not sent yet, as far as the socket takes them. */
+/* Send those batches that were not sent yet and that the socket takes. */
 void exporter_link_flush(struct exporter_link *x);
 
 /* Have it ask debuginfod servers for this debug file, if it does that:

@@ -2,8 +2,8 @@
 /*
  * hub - all that symbolizerd's main process holds
  *
- * Made in main().  Single-threaded; nobody blocks.  What is known (knowledge.h)
- * knows nothing of the connections and of the workers; each of these has
+ * Made in main().  Single-threaded; nothing blocks.  knowledge.h does
+ * not refer to connections and workers; each of these has
  * pointers to what it needs.  Only run.c sees all of it.
  */
 #ifndef SYMBOLIZERD_HUB_HUB_H
@@ -28,7 +28,7 @@ struct hub_config {
 	bool include_self;	/* samples of trifold itself, too */
 	bool show_loops;	/* managed.h */
 	uint32_t n_own;
-	pid_t own[OWN_GIVEN];	/* who lives as long as the hub: own.h */
+	pid_t own[OWN_GIVEN];	/* processes that live as long as the hub: own.h */
 	uint32_t cpu_share;	/* percent of one CPU, for files: cpu_share.h */
 	uint32_t lines_share;	/* likewise, for source_lines.h; 0: no lines */
 	uint64_t job_deadline_ns;	/* JOB_DEADLINE_NS, but for tests */

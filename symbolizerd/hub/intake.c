@@ -48,10 +48,14 @@ static void intake_count_shape(struct hub_stats *s, const struct trace_rec *rec)
 	struct record_shape shape = record_shape(rec);
 	bool complete = rec->stop == STOP_COMPLETE;
 
-	s->user += shape.user;
-	s->native += shape.native;
-	s->complete += complete;
-	s->complete_native += complete && shape.native;
+	if (shape.user)
+		s->user++;
+	if (shape.native)
+		s->native++;
+	if (complete)
+		s->complete++;
+	if (complete && shape.native)
+		s->complete_native++;
 }
 
 static bool intake_keep_event(struct knowledge *k, const struct trace_rec *rec)
@@ -60,7 +64,7 @@ static bool intake_keep_event(struct knowledge *k, const struct trace_rec *rec)
 	struct event *ev;
 	int first;
 
-	space = jit_space(&k->jit, rec, k->interval);
+	space = jit_space(&k->jit, rec, now_ns());
 	trace = traces_add(&k->traces, rec, space, k->interval, &first);
 	if (trace == TRACE_NONE)
 		return false;
@@ -83,7 +87,7 @@ static bool intake_keep_event(struct knowledge *k, const struct trace_rec *rec)
 		intake_mention_files(k, rec);
 	if (first && space)
 		jit_mention(&k->jit, space, (const uint64_t *)rec->words + rec->n_kernel, rec->n_user,
-			    k->interval, now_ns());
+			    now_ns());
 	return true;
 }
 

@@ -11,8 +11,7 @@
 struct knowledge;
 
 /* Judge and book one record of len bytes, aligned to 8, which it may
- * change.  False when it
- * makes no sense and is not even a sample. */
+ * change.  False: it is invalid, and not even a sample. */
 bool intake_record(struct knowledge *k, void *data, size_t len);
 
 #endif /* SYMBOLIZERD_HUB_INTAKE_H */

@@ -164,9 +164,7 @@ static void interval_add_event(struct knowledge *k, struct pass *p,
 			       const struct event *ev,
 			       const struct clocks *clocks)
 {
-	/* a sample is never later than now */
-	uint64_t time = ev->time_ns < clocks->now_ns ? ev->time_ns :
-						       clocks->now_ns;
+	uint64_t time = clocks->now_ns;
 	struct process *pr = processes_get(&k->processes, ev->process);
 	struct batch_attr a = {
 		.tid = ev->tid,
@@ -175,6 +173,8 @@ static void interval_add_event(struct knowledge *k, struct pass *p,
 	};
 	uint32_t stack;
 
+	if (ev->time_ns < time)		/* a sample is never later than now */
+		time = ev->time_ns;
 	p->cost += COST_EVENT;
 	p->events++;
 	stack = pass_stack(p, traces_get(&k->traces, ev->trace));
@@ -285,8 +285,8 @@ void interval_end(struct knowledge *k, bool all)
 	samples_keep(&k->samples, kept);
 	traces_sweep(&k->traces, k->interval);
 	managed_sweep(&k->managed, &k->traces, now_ns());
-	jit_sweep(&k->jit, k->interval);
-	source_lines_sweep(&k->lines, k->interval);
+	jit_sweep(&k->jit, now_ns());
+	source_lines_sweep(&k->lines, k->interval, now_ns());
 	processes_sweep(&k->processes, k->interval);
 	executables_sweep(&k->exes, k->interval);
 	interval_let_names_go(k);

@@ -131,9 +131,10 @@ static struct executable *loader_files_assign(struct loader_files *lf,
 {
 	loader_files_renumber(lf, number, key);
 	*i = executables_mention(&lf->k->exes, key, lf->k->interval);
+	if (path)
+		len = process_path_len(path, len);
 	if (*i == EXECUTABLE_NONE ||
-	    executables_assign(&lf->k->exes, number, *i, path,
-			       path ? process_path_len(path, len) : 0, host) < 0)
+	    executables_assign(&lf->k->exes, number, *i, path, len, host) < 0)
 		return NULL;
 	return executables_get(&lf->k->exes, *i);
 }
@@ -230,8 +231,8 @@ static void loader_files_retry(struct loader_files *lf)
 		loader_files_symbols(lf, x->kept_list.v[i]);
 }
 
-/* A descriptor holds on to its file system, so those go that nobody maps any
- * more: what samples of it there were have come by now. */
+/* A descriptor keeps its file system busy, so close those of files that are not mapped
+ * any more: their samples have come by now. */
 static void loader_files_let_unmapped_go(struct loader_files *lf)
 {
 	const struct executables *x = &lf->k->exes;
@@ -366,8 +367,10 @@ static void loader_files_meet(struct loader_files *lf, struct msg *msg)
 /* Hold the message, and take over its descriptor.  False: there is no room. */
 static bool loader_files_hold(struct loader_files *lf, struct msg *msg)
 {
-	struct msg *m = lf->n_held < EXE_AHEAD ? malloc(sizeof(*m)) : NULL;
+	struct msg *m = NULL;
 
+	if (lf->n_held < EXE_AHEAD)
+		m = malloc(sizeof(*m));
 	if (!m)
 		return false;
 	*m = *msg;
@@ -397,35 +400,16 @@ static void loader_files_take_up(struct loader_files *lf)
 	loader_files_release(lf, n);
 }
 
-static void loader_files_ask_lines(struct loader_files *lf)
-{
-	struct source_lines *l = &lf->k->lines;
-	struct executables *x = &lf->k->exes;
-	struct jit_question q;
-	uint32_t at = 0, i;
-	int r;
-
-	while ((i = source_lines_next(l, x, &at, now_ns(), &q)) != EXECUTABLE_NONE) {
-		const struct executable *e = executables_get(x, i);
-
-		if (q.fd < 0 && executables_number(x, e->number) == e)
-			files_later(&lf->k->files, e->number);
-		r = q.fd < 0 ? 0 : jobs_add_lines(lf->jobs, &q, e->number, i);
-		if (r < 0)
-			source_lines_answer(l, x, q.space, NULL, r);
-	}
-}
-
 void loader_files_tick(struct loader_files *lf)
 {
 	const struct executables *x = &lf->k->exes;
 	uint64_t begin = cpu_share_begin();
 
-	if (!lf->link->adopted)		/* nobody waits for an answer */
+	if (!lf->link->adopted)		/* loaderd does not wait for an answer */
 		loader_files_release(lf, lf->n_held);
 	loader_files_take_up(lf);
 	loader_files_retry(lf);
-	loader_files_ask_lines(lf);
+	visits_ask(&lf->k->lines.visits, true, now_ns());
 	debug_files_tick(&lf->k->debug_files, &lf->k->exes, lf->k->interval, now_ns());
 	lf->k->files.list_s = x->kept.total ? x->kept_s : 0;
 	cpu_share_end(&lf->k->share, begin);
@@ -453,7 +437,8 @@ static int loader_files_on_slab(struct loader_files *lf, struct msg *msg)
 		return MSG_BAD_CONTENT;
 	msg_take_fd(msg, 0);
 	if (!left) {
-		lf->link->clogged |= slab_writer_go(w) != 0;
+		if (slab_writer_go(w))
+			lf->link->clogged = true;
 		return MSG_OK;
 	}
 	map = mmap(NULL, sizeof(struct slab_copy), PROT_READ, MAP_SHARED, w->fd[m.slab], 0);
@@ -523,35 +508,45 @@ static int loader_files_on_mapped(struct loader_files *lf, const struct msg *msg
 	return MSG_OK;
 }
 
-/* The answer to a worker's question, by the number of its file. */
+/* The answer to a worker's question, by the number of its file; fd: owned, -1: none. */
 static void loader_files_debug_came(struct loader_files *lf, uint32_t number, int fd)
 {
 	jobs_debug(lf->jobs, number, fd, DEBUG_LOCAL);
 	if (fd < 0)
 		debug_files_no_alternate(&lf->k->debug_files, number, now_ns());
+	else
+		close(fd);
+}
+
+/* A file system did not answer as a debug file was looked for. */
+static void loader_files_hung(struct loader_files *lf)
+{
+	lf->debug_hangs++;
+	if (lf->debug_hangs == DEBUG_HANGS_MAX)
+		log_warn("too many file systems of processes do not answer: "
+			 "debug files are searched for on the host alone");
 }
 
 /* The answer to a question for memory or for a debug file: by its id. */
 static int loader_files_on_wanted(struct loader_files *lf, struct msg *msg)
 {
 	struct msg_open_failed none = { .error = 0 };
-	bool file = msg->hdr.type == MSG_WANTED_FILE;
+	uint64_t id = msg->hdr.id;
+	int fd = -1;
 
-	if (!file)
+	if (msg->hdr.type == MSG_WANTED_FILE)
+		fd = msg_take_fd(msg, 0);
+	else
 		memcpy(&none, msg->buf, sizeof(none));
 	if (none.error == ETIMEDOUT &&
-	    (msg->hdr.id < JOBS_MEMORY_ID || msg->hdr.id >= DEBUG_AGAIN_ID) &&
-	    ++lf->debug_hangs == DEBUG_HANGS_MAX)
-		log_warn("too many file systems of processes do not answer: debug files are searched for on the host alone");
-	if (msg->hdr.id < JOBS_MEMORY_ID)
-		loader_files_debug_came(lf, (uint32_t)msg->hdr.id, file ? msg->fds[0] : -1);
-	else if (msg->hdr.id >= DEBUG_AGAIN_ID)
-		debug_files_answer(&lf->k->debug_files, &lf->k->exes, (uint32_t)msg->hdr.id,
-				   file ? msg_take_fd(msg, 0) : -1, now_ns());
+	    (id < JOBS_MEMORY_ID || id >= DEBUG_AGAIN_ID))
+		loader_files_hung(lf);
+	if (id < JOBS_MEMORY_ID)
+		loader_files_debug_came(lf, (uint32_t)id, fd);
+	else if (id >= DEBUG_AGAIN_ID)
+		debug_files_answer(&lf->k->debug_files, &lf->k->exes, (uint32_t)id, fd, now_ns());
 	else
-		jobs_memory(lf->jobs, msg->hdr.id,
-			    file ? msg_take_fd(msg, 0) : -1,
-			    (int)(none.error & 0xfff));
+		jobs_memory(lf->jobs, id, fd, (int)(none.error & 0xfff));
 	return MSG_OK;
 }
 
@@ -610,10 +605,12 @@ static int loader_files_table(void *ctx, uint32_t number, int fd)
 	int r = sealed_map(fd, sizeof(struct table_hdr), TABLE_BYTES_MAX, &map,
 			   &len);
 
-	if (r == -ENOMEM)	/* ours, not the worker's fault */
+	if (r == -ENOMEM) {	/* ours, not the worker's fault */
 		files_later(&lf->k->files, number);
+		return MSG_OK;
+	}
 	if (r)
-		return r == -ENOMEM ? MSG_OK : MSG_BAD_CONTENT;
+		return MSG_BAD_CONTENT;
 	files_runtime(&lf->k->files, number, e ? e->runtime : RUNTIME_NONE);
 	files_table(&lf->k->files, number, map, len);
 	munmap((void *)map, len);
@@ -637,12 +634,12 @@ static int loader_files_look(struct loader_files *lf, uint64_t id, uint32_t numb
 {
 	const struct executable *e = executables_number(&lf->k->exes, number);
 	const struct known_file *f = files_get(&lf->k->files, number);
-	struct msg_wanted m = { .tgid = f ? f->tgid : 0 };
+	struct msg_wanted m = { .tgid = 0 };
 
-	if (!e || !m.tgid)
+	if (!e || !f || !f->tgid)
 		return -ENOENT;
-	if (lf->debug_hangs >= DEBUG_HANGS_MAX)
-		m.tgid = 0;
+	if (lf->debug_hangs < DEBUG_HANGS_MAX)
+		m.tgid = f->tgid;
 	m.layer = e->layer;
 	if (q->alternate == DEBUG_ALTERNATE)
 		debug_paths_alternate(&m, build_id, q->paths);
@@ -659,10 +656,11 @@ static int loader_files_debug(void *ctx, uint32_t number, const struct msg_wante
 	struct loader_files *lf = ctx;
 	const struct executable *e = executables_number(&lf->k->exes, number);
 	struct build_id id = { .len = q->build_id_len };
-	const struct debug_at_hand *h;
+	const struct debug_at_hand *h = NULL;
 
 	memcpy(id.bytes, q->build_id, sizeof(id.bytes));
-	h = e ? debug_files_get(&lf->k->debug_files, &id, e->owner, now_ns()) : NULL;
+	if (e)
+		h = debug_files_get(&lf->k->debug_files, &id, e->owner, now_ns());
 	if (e && !h)
 		debug_files_wants(&lf->k->debug_files, e, q);
 	if (!h)
@@ -685,11 +683,12 @@ static int loader_files_memory(void *ctx, uint64_t id,
 			       const struct job_process *p)
 {
 	struct msg_wanted m = { .tgid = p->tgid, .start_ns = p->start_ns };
+	unsigned int type = MSG_MEM_WANTED;
 
-	return loader_link_send(((struct loader_files *)ctx)->link,
-				p->runtime == RUNTIME_NONE ? MSG_PERF_MAP_WANTED :
-							     MSG_MEM_WANTED,
-				id, &m, sizeof(m), NULL, 0, -1);
+	if (p->runtime == RUNTIME_NONE)
+		type = MSG_PERF_MAP_WANTED;
+	return loader_link_send(((struct loader_files *)ctx)->link, type, id, &m, sizeof(m),
+				NULL, 0, -1);
 }
 
 static int loader_files_opened(void *ctx, const struct job_process *p, int fd)
@@ -697,8 +696,9 @@ static int loader_files_opened(void *ctx, const struct job_process *p, int fd)
 	struct knowledge *k = ((struct loader_files *)ctx)->k;
 	uint64_t boot_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME);
 
-	return p->runtime == RUNTIME_NONE ?
-		       jit_opened(&k->jit, p->space, fd, boot_ns + p->start_ns) : 0;
+	if (p->runtime != RUNTIME_NONE)
+		return 0;
+	return jit_opened(&k->jit, p->target, fd, boot_ns + p->start_ns);
 }
 
 static void loader_files_names(void *ctx, const struct job_process *p,
@@ -706,13 +706,13 @@ static void loader_files_names(void *ctx, const struct job_process *p,
 {
 	struct knowledge *k = ((struct loader_files *)ctx)->k;
 
+	struct visits *visits = &k->managed.visits;
+
 	if (p->kind == JOB_LINES)
-		source_lines_answer(&k->lines, &k->exes, p->space, names, result);
+		visits = &k->lines.visits;
 	else if (p->runtime == RUNTIME_NONE)
-		jit_answer(&k->jit, p->space, p->words, p->n_words, names, result,
-			   now_ns());
-	else
-		managed_answer(&k->managed, p->space, p->words, p->n_words, names, result);
+		visits = &k->jit.visits;
+	visits_answer(visits, p->target, names, result, now_ns());
 }
 
 static bool loader_files_symbols_room(void *ctx, uint32_t i, size_t len)

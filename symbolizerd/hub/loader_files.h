@@ -23,7 +23,7 @@
 #define DEBUG_AGAIN_ID	(1ULL << 63)
 
 /* So often, until processes' roots are not searched for debug files any more: each leaves
- * an opener behind, of which loaderd has 64.  The host's own root still is. */
+ * a hanging opener, of which loaderd has 64.  The host's own root still is. */
 #define DEBUG_HANGS_MAX	16
 
 struct loader_files {

@@ -2,9 +2,12 @@
 #include "symbolizerd/hub/loader_link.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/clock.h"
@@ -20,12 +23,54 @@
 	((struct loader_link *)((char *)(source) -			\
 				offsetof(struct loader_link, member)))
 
+/* --- counts of BPF ------------------------------------------------------------ */
+
+static size_t loader_link_counts_bytes(uint32_t cpus)
+{
+	return cpus * sizeof(struct cpu_counts);
+}
+
+/* The kernel checks the length of a BPF map's mapping, but not a file's. */
+static bool loader_link_counts_stay(int fd, size_t bytes)
+{
+	int seals = fcntl(fd, F_GET_SEALS);
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return false;
+	return !S_ISREG(st.st_mode) ||
+	       (seals >= 0 && (seals & F_SEAL_SHRINK) &&
+		(uint64_t)st.st_size >= bytes);
+}
+
+/* Map what MSG_HELLO_LOADER brought; fd is borrowed.  0; -errno; or -EPROTO: an invalid
+ * number, or memory that could shrink below the mapping. */
+static int loader_link_map_counts(struct loader_counts *c, int fd, uint32_t cpus)
+{
+	size_t bytes = loader_link_counts_bytes(cpus);
+	void *at;
+
+	if (!cpus || cpus > COUNTS_CPUS_MAX || !loader_link_counts_stay(fd, bytes))
+		return -EPROTO;
+	at = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);
+	if (at == MAP_FAILED)
+		return -errno;
+	*c = (struct loader_counts){ at, cpus };
+	return 0;
+}
+
+static void loader_link_unmap_counts(struct loader_counts *c)
+{
+	if (c->at)
+		munmap((void *)c->at, loader_link_counts_bytes(c->cpus));
+	*c = (struct loader_counts){ NULL, 0 };
+}
+
 /* --- samples --------------------------------------------------------------- */
 
 /* Take the records of a datagram of n bytes, and count them.  MSG_OK, or
  * MSG_BAD_CONTENT: it is not whole records. */
-static int loader_link_take(struct loader_link *l, size_t n,
-			    unsigned int *records)
+static int loader_link_take(struct loader_link *l, size_t n, unsigned int *records)
 {
 	uint32_t len;
 
@@ -42,7 +87,7 @@ static int loader_link_take(struct loader_link *l, size_t n,
 			continue;
 		l->link.k->stats.offences++;
 		if (log_limited(&l->bad_log))
-			log_warn("record of %u bytes makes no sense", len);
+			log_warn("invalid record of %u bytes", len);
 	}
 	return MSG_OK;
 }
@@ -73,9 +118,12 @@ static int loader_link_receive(struct loader_link *l, unsigned int *records)
 			loader_link_close_samples(l);
 			break;
 		}
-		r = n < 0 ? MSG_BAD_FDS :
-		    (size_t)n > sizeof(l->datagram) ? MSG_TRUNCATED :
-		    loader_link_take(l, (size_t)n, records);
+		if (n < 0)
+			r = MSG_BAD_FDS;
+		else if ((size_t)n > sizeof(l->datagram))
+			r = MSG_TRUNCATED;
+		else
+			r = loader_link_take(l, (size_t)n, records);
 	}
 	return r;
 }
@@ -92,7 +140,8 @@ void loader_link_drain(struct loader_link *l)
 	l->draining = false;
 	if (records)
 		knowledge_heard(l->link.k);
-	managed_ask(&l->link.k->managed, false, now_ns());
+	visits_ask(&l->link.k->managed.visits, false, now_ns());
+	visits_ask(&l->link.k->jit.visits, false, now_ns());
 	if (r == MSG_OK)
 		return;
 	loader_link_close_samples(l);
@@ -189,7 +238,7 @@ static void loader_link_new_life(struct knowledge *k)
 	processes_forget_numbers(&k->processes);
 }
 
-/* Takes over the socket; nothing is left behind on failure. */
+/* Takes over the socket; on failure it stays the message's. */
 static int loader_link_open_samples(struct loader_link *l, struct msg *msg)
 {
 	char first;
@@ -218,7 +267,7 @@ static int loader_link_open_account(struct loader_link *l,
 	struct hub_totals left;
 	enum ledger_hello hello;
 
-	if (loader_counts_map(&counts, counts_fd, m->cpus))
+	if (loader_link_map_counts(&counts, counts_fd, m->cpus))
 		return MSG_BAD_CONTENT;
 	memcpy(&left, &m->checkpoint, sizeof(left));
 	/* newer, if that hub was the last one */
@@ -229,11 +278,11 @@ static int loader_link_open_account(struct loader_link *l,
 	hello = ledger_loader_hello(&k->ledger,
 				    m->account == ACCOUNT_SAME ? &left : NULL);
 	if (hello == HELLO_BAD) {
-		loader_counts_unmap(&counts);
+		loader_link_unmap_counts(&counts);
 		return MSG_BAD_CONTENT;
 	}
 	ledger_loader_counts(&k->ledger, counts.at, counts.cpus);
-	loader_counts_unmap(&l->counts);
+	loader_link_unmap_counts(&l->counts);
 	l->counts = counts;
 	if (hello == HELLO_ANOTHER && m->account != ACCOUNT_NEXT)
 		loader_link_new_life(k);
@@ -290,8 +339,9 @@ static int loader_link_on_cgroup(struct loader_link *l, const struct msg *msg)
 	struct msg_cgroup m;
 
 	memcpy(&m, msg->buf, sizeof(m));
-	return cgroups_add(&l->link.k->cgroups, &m.request) == -EPROTO ?
-		MSG_BAD_CONTENT : MSG_OK;
+	if (cgroups_add(&l->link.k->cgroups, &m.request) == -EPROTO)
+		return MSG_BAD_CONTENT;
+	return MSG_OK;
 }
 
 static int loader_link_on_stats(struct loader_link *l, const struct msg *msg)
@@ -308,8 +358,9 @@ static int loader_link_on_stats(struct loader_link *l, const struct msg *msg)
 	own_note(&k->own, OWN_OPENER, (pid_t)m.stats.opener.pid);
 	if (m.stats.cpus && !sampled)
 		k->out->sampling(k->ctx);
-	return files_settled_to(&k->files, msg->hdr.id) ?
-		MSG_OK : MSG_BAD_CONTENT;
+	if (!files_settled_to(&k->files, msg->hdr.id))
+		return MSG_BAD_CONTENT;
+	return MSG_OK;
 }
 
 static int loader_link_dispatch(struct loader_link *l, struct msg *msg)
@@ -398,5 +449,5 @@ void loader_link_stop_accepting(struct loader_link *l)
 void loader_link_fini(struct loader_link *l)
 {
 	peer_link_disconnect(&l->link);
-	loader_counts_unmap(&l->counts);
+	loader_link_unmap_counts(&l->counts);
 }

@@ -17,10 +17,16 @@
 #include "common/log_limit.h"
 #include "ipc/conn.h"
 #include "ipc/message_hub.h"
-#include "symbolizerd/hub/loader_counts.h"
 #include "symbolizerd/hub/outbox.h"
 #include "symbolizerd/hub/peer_link.h"
 #include "symbolizerd/knowledge/knowledge.h"
+
+/* What BPF counts, read where BPF writes it.  The map `counts` stays while it is mapped, so
+ * when loaderd is killed the hub still reads what was taken after loaderd's last word. */
+struct loader_counts {
+	const volatile struct cpu_counts *at;	/* NULL: none */
+	uint32_t cpus;
+};
 
 /* Takes messages about files: MSG_OK, or an offence of loaderd. */
 typedef int (*loader_files_fn)(void *ctx, struct msg *msg);

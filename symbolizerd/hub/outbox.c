@@ -10,13 +10,17 @@ int outbox_put(struct outbox *o, unsigned int type, uint64_t id,
 	       const void *payload, size_t a, const void *tail, size_t b,
 	       int fd)
 {
-	struct out_msg *m = o->n < OUTBOX_MAX ? malloc(sizeof(*m) + a + b) :
-						NULL;
+	struct out_msg *m = NULL;
+	int r = -ENOBUFS;
 
+	if (o->n < OUTBOX_MAX) {
+		m = malloc(sizeof(*m) + a + b);
+		r = -ENOMEM;
+	}
 	if (!m) {
 		if (fd >= 0)
 			close(fd);
-		return o->n < OUTBOX_MAX ? -ENOMEM : -ENOBUFS;
+		return r;
 	}
 	*m = (struct out_msg){ .id = id, .type = type, .fd = fd,
 			       .len = a + b };

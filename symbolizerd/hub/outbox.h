@@ -10,7 +10,7 @@
 
 #include "ipc/conn.h"
 
-#define OUTBOX_MAX	4096	/* messages; a peer that is so far behind does not read */
+#define OUTBOX_MAX	4096	/* messages; more: the peer does not read */
 
 struct out_msg {
 	struct out_msg *next;

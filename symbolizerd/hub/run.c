@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -16,7 +17,7 @@
 #include "common/service.h"
 #include "common/service_status.h"
 #include "common/signals.h"
-#include "symbolizerd/hub/handover.h"
+#include "ipc/sealed.h"
 #include "symbolizerd/hub/interval.h"
 #include "symbolizerd/worker/confine.h"
 
@@ -89,7 +90,7 @@ static bool hub_run_is_idle(struct hub *hub)
 
 	hub->sent = f->tables.sent;
 	return told && !f->sweep && !hub->k.samples.n && !hub->k.managed.visits.waiting &&
-	       !hub->k.lines.waiting &&
+	       !hub->k.lines.visits.waiting &&
 	       !hub->k.presume_end_ns && !hub->loader_files.n_held &&
 	       jobs_idle(&hub->jobs) && !status_watched(&hub->status);
 }
@@ -109,7 +110,7 @@ static void hub_run_tick(struct hub *hub, uint64_t now)
 	jobs_tick(&hub->jobs, now);
 	loader_files_tick(&hub->loader_files);
 	jit_tick(&hub->k.jit, now);
-	managed_ask(&hub->k.managed, true, now);
+	visits_ask(&hub->k.managed.visits, true, now);
 	if (hub->k.presume_end_ns && now >= hub->k.presume_end_ns) {
 		ledger_presume_no_more(&hub->k.ledger);
 		hub->k.presume_end_ns = 0;
@@ -138,6 +139,49 @@ static int hub_run_on_interval(struct ev_source *src, uint32_t events)
 	return hub_run_interval_set(hub);
 }
 
+/* --- totals ----------------------------------------------------------------- */
+
+/* The hub ends, all that it had is finished, and its loaderd has left.  The checkpoint that
+ * loaderd keeps for the hub's successor is older than what the hub finished afterwards, as
+ * at an upgrade: so the hub leaves its last totals in systemd's store
+ * (sd_pid_notify_with_fds(3)), where there is one. */
+static void hub_run_leave_totals(struct ledger *l)
+{
+	struct loader_stats unused;
+	struct hub_totals t;
+	struct iovec part = { &t, sizeof(t) };
+	int fd;
+
+	/* its account goes on with the next two */
+	l->life = LIFE_UP;
+	ledger_view(l, &t, &unused);
+	fd = sealed_make(HUB_TOTALS, &part, 1);
+	if (fd < 0)
+		return;
+	service_notify_fd("FDSTORE=1\nFDPOLL=0\nFDNAME=" HUB_TOTALS, fd);
+	close(fd);
+}
+
+/* Take over what a former hub left in fd (owned; negative: nothing), and remove it from the
+ * store.  False: nothing of use. */
+static bool hub_run_take_totals(struct hub_totals *ret, int fd)
+{
+	const void *p;
+	size_t len;
+	bool there;
+
+	if (fd < 0)
+		return false;
+	service_notify("FDSTOREREMOVE=1\nFDNAME=" HUB_TOTALS);
+	there = !sealed_map(fd, sizeof(*ret), sizeof(*ret), &p, &len);
+	close(fd);
+	if (!there)
+		return false;
+	memcpy(ret, p, sizeof(*ret));
+	munmap((void *)p, len);
+	return true;
+}
+
 /* --- the end ---------------------------------------------------------------- */
 
 static void hub_run_enter(struct hub *hub, enum hub_phase phase, uint64_t ns)
@@ -156,7 +200,7 @@ static void hub_run_finish(struct hub *hub)
 		ledger_give_up(&hub->k.ledger);
 	status_send(&hub->status);
 	if (hub->k.ledger.life == LIFE_GONE)
-		handover_leave(&hub->k.ledger);
+		hub_run_leave_totals(&hub->k.ledger);
 	hub->phase = HUB_ENDED;
 	evloop_stop(&hub->loop);
 }
@@ -199,7 +243,7 @@ static int hub_run_on_signal(struct ev_source *src, uint32_t events)
 		return 0;
 	}
 	service_stopping();
-	hub->k.lines.ending = true;
+	hub->k.lines.visits.ending = true;
 	loader_link_stop_accepting(&hub->loader);
 	exporter_link_stop_accepting(&hub->exporter);
 	status_stop_accepting(&hub->status);
@@ -231,7 +275,9 @@ static int hub_run_add_timer(struct hub *hub, struct ev_source *src,
 	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 
 	*src = (struct ev_source){ fd, fn };
-	return fd < 0 ? -errno : evloop_add(&hub->loop, src, EPOLLIN);
+	if (fd < 0)
+		return -errno;
+	return evloop_add(&hub->loop, src, EPOLLIN);
 }
 
 static int hub_run_add_signals(struct hub *hub)
@@ -241,13 +287,12 @@ static int hub_run_add_signals(struct hub *hub)
 	hub->signals = (struct ev_source){
 		signals_open(which), hub_run_on_signal,
 	};
-	return hub->signals.fd < 0 ? hub->signals.fd :
-				     evloop_add(&hub->loop, &hub->signals,
-						EPOLLIN);
+	if (hub->signals.fd < 0)
+		return hub->signals.fd;
+	return evloop_add(&hub->loop, &hub->signals, EPOLLIN);
 }
 
-static void hub_run_on_batch(void *ctx, int fd, uint64_t id,
-			     const struct msg_batch *m)
+static void hub_run_on_batch(void *ctx, int fd, uint64_t id, const struct msg_batch *m)
 {
 	status_offer(&((struct hub *)ctx)->status, fd, id, m);
 }
@@ -262,17 +307,29 @@ static void hub_run_on_wanted(void *ctx, struct executable *e)
 	loader_files_wanted(&((struct hub *)ctx)->loader_files, e);
 }
 
-static int hub_run_on_jit(void *ctx, const struct jit_question *q)
+static int hub_run_on_process(void *ctx, const struct visit_question *q)
 {
-	return jobs_add_process(&((struct hub *)ctx)->jobs, q, RUNTIME_NONE);
+	return jobs_add_process(&((struct hub *)ctx)->jobs, q);
 }
 
-static int hub_run_on_managed(void *ctx, const struct jit_question *q, uint32_t runtime)
+static int hub_run_on_lines(void *ctx, uint32_t i, const struct visit_question *q)
 {
-	return jobs_add_process(&((struct hub *)ctx)->jobs, q, runtime);
+	struct hub *hub = ctx;
+
+	return jobs_add_lines(&hub->jobs, q, executables_get(&hub->k.exes, i)->number, i);
 }
 
-/* Who waits for the first sample, to begin its clock, hears of it at once. */
+/* loaderd is to send its descriptor again. */
+static void hub_run_on_open(void *ctx, uint32_t i)
+{
+	struct hub *hub = ctx;
+	const struct executable *e = executables_get(&hub->k.exes, i);
+
+	if (executables_number(&hub->k.exes, e->number) == e)
+		files_later(&hub->k.files, e->number);
+}
+
+/* Tell clients that wait for the first sample, to start their clock, at once. */
 static void hub_run_on_sampling(void *ctx)
 {
 	struct hub *hub = ctx;
@@ -294,11 +351,12 @@ static int hub_run_init_timers(struct hub *hub)
 		r = hub_run_add_signals(hub);
 	if (r == 0)
 		r = hub_run_timer_set(hub->tick.fd, TICK_NS, true);
-	return r < 0 ? r : hub_run_interval_set(hub);
+	if (r < 0)
+		return r;
+	return hub_run_interval_set(hub);
 }
 
-static int hub_run_init_links(struct hub *hub,
-			      const struct hub_sockets *sockets)
+static int hub_run_init_links(struct hub *hub, const struct hub_sockets *sockets)
 {
 	const struct hub_config *c = &hub->config;
 	int r = loader_link_init(&hub->loader, &hub->loop, &hub->k,
@@ -344,8 +402,9 @@ static uint32_t hub_run_fds_kept(void)
 
 	if (getrlimit(RLIMIT_NOFILE, &rl) < 0 || rl.rlim_max <= HUB_FDS)
 		return 0;
-	return rl.rlim_max - HUB_FDS < HUB_FDS_KEPT ?
-		       (uint32_t)(rl.rlim_max - HUB_FDS) : HUB_FDS_KEPT;
+	if (rl.rlim_max - HUB_FDS >= HUB_FDS_KEPT)
+		return HUB_FDS_KEPT;
+	return (uint32_t)(rl.rlim_max - HUB_FDS);
 }
 
 /* ctx: its loader_files, as for all of debug_ops */
@@ -381,15 +440,18 @@ int hub_init(struct hub *hub, const struct hub_config *config,
 				   &hub->loader_files);
 	if (r == 0)
 		r = hub_run_init_links(hub, sockets);
-	hub->loader.left_valid = handover_take(&hub->loader.left, sockets->totals);
+	hub->loader.left_valid = hub_run_take_totals(&hub->loader.left, sockets->totals);
 	hub->debug_ops = loader_files_debug_ops;
 	hub->debug_ops.missing = hub_run_on_debug_missing;
 	hub->k.debug_files.ops = &hub->debug_ops;
 	hub->k.debug_files.ctx = &hub->loader_files;
-	hub->k.jit.visit = hub_run_on_jit;
+	hub->k.jit.visit = hub_run_on_process;
 	hub->k.jit.ctx = hub;
-	hub->k.managed.visit = hub_run_on_managed;
+	hub->k.managed.visit = hub_run_on_process;
 	hub->k.managed.ctx = hub;
+	hub->k.lines.visit = hub_run_on_lines;
+	hub->k.lines.open = hub_run_on_open;
+	hub->k.lines.ctx = hub;
 	hub->k.exes.kept_max = hub_run_fds_kept();
 	hub_run_init_own(hub, zygote);
 	cpu_share_init(&hub->k.share, config->cpu_share, now_ns());
@@ -399,7 +461,9 @@ int hub_init(struct hub *hub, const struct hub_config *config,
 	if (r == 0)
 		r = jobs_init(&hub->jobs, &hub->loop, &hub->k.stats,
 			      &loader_files_jobs, &hub->loader_files, zygote);
-	return r < 0 ? r : hub_run_init_timers(hub);
+	if (r < 0)
+		return r;
+	return hub_run_init_timers(hub);
 }
 
 int hub_run(struct hub *hub)

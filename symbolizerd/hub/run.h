@@ -18,6 +18,8 @@
 #define JOBS_NS		3000000000ULL
 #define EXPORTER_NS	12000000000ULL
 
+#define HUB_TOTALS	"totals"	/* of a hub that was ended with loaderd: in systemd's store */
+
 struct hub_sockets {		/* listening */
 	int loader, exporter, status;
 	int totals;		/* of a former hub; negative: none */

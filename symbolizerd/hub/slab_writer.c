@@ -92,7 +92,9 @@ static union element *slab_writer_at(struct slab_writer *w, uint32_t pos)
 			 w->fd[SLAB_OF(pos)], 0);
 		*at = p == MAP_FAILED ? NULL : p;
 	}
-	return *at ? &(*at)->element[pos & (SLAB_ELEMENTS - 1)] : NULL;
+	if (!*at)
+		return NULL;
+	return &(*at)->element[pos & (SLAB_ELEMENTS - 1)];
 }
 
 static void slab_writer_unmap(struct slab_writer *w)
@@ -183,7 +185,9 @@ int slab_writer_put(struct slab_writer *w, unsigned int type, uint64_t id,
 {
 	int r = outbox_put(&w->waiting, type, id, payload, len, NULL, 0, -1);
 
-	return r ? r : slab_writer_go(w);
+	if (r)
+		return r;
+	return slab_writer_go(w);
 }
 
 int slab_writer_install(struct slab_writer *w, uint64_t id, const struct msg_entry *entry,
@@ -192,5 +196,7 @@ int slab_writer_install(struct slab_writer *w, uint64_t id, const struct msg_ent
 	struct waiting_install in = { *entry, n_runs };
 	int r = outbox_put(&w->waiting, INSTALL, id, &in, sizeof(in), NULL, 0, fd);
 
-	return r ? r : slab_writer_go(w);
+	if (r)
+		return r;
+	return slab_writer_go(w);
 }

@@ -3,7 +3,7 @@
  * slab_writer - tables into loaderd's slabs, and messages about them in their order
  *
  * The hub maps the slabs and writes them by itself; loaderd makes them when asked.  A
- * table that needs one that is not there yet waits for it, and so do all messages behind
+ * table that needs one that is not there yet waits for it, and so do all messages after
  * it: the entry of a file is sent when its table is there.  A slab is mapped while a table
  * is written, since what is mapped is resident.
  */
@@ -35,7 +35,7 @@ void slab_writer_init(struct slab_writer *w, slab_writer_send send, void *ctx);
 /* Forget what waits, and all slabs: another connection, or none. */
 void slab_writer_reset(struct slab_writer *w);
 
-/* Send a message behind all that waits.  0; or -errno: then it is lost, and loaderd must
+/* Send a message after all that wait.  0; or -errno: then it is lost, and loaderd must
  * connect again. */
 int slab_writer_put(struct slab_writer *w, unsigned int type, uint64_t id,
 		    const void *payload, size_t len);
@@ -45,7 +45,7 @@ int slab_writer_put(struct slab_writer *w, unsigned int type, uint64_t id,
 int slab_writer_install(struct slab_writer *w, uint64_t id, const struct msg_entry *entry,
 			uint32_t n_runs, int fd);
 
-/* A slab is there; fd is owned if true is returned.  False: it makes no sense. */
+/* A slab is there; fd is owned if true is returned.  False: it is invalid. */
 bool slab_writer_take(struct slab_writer *w, uint32_t slab, int fd);
 
 /* It was asked for. */

@@ -39,10 +39,13 @@ static void status_fill(const struct status_clients *s, struct status *st)
 	st->hub.pending = k->ledger.pending;
 	st->hub.outstanding = ledger_outstanding(&k->ledger);
 	st->hub.traces = k->traces.n;
-	st->hub.managed_full = k->managed.full;
-	st->hub.managed_visits = k->managed.visited;
+	st->hub.managed_full = k->managed.functions.lost + k->managed.frames.lost +
+			       k->managed.visits.lost;
+	st->hub.managed_visits = k->managed.visits.asked;
+	st->hub.jit_full = k->jit.places.lost + k->jit.visits.lost;
 	st->hub.managed_read = k->managed.read;
-	st->hub.line_visits = k->lines.visits;
+	st->hub.line_full = k->lines.places.lost + k->lines.visits.lost;
+	st->hub.line_visits = k->lines.visits.asked;
 	st->hub.line_answers = k->lines.answers;
 	st->hub.line_put_off = k->lines.put_off;
 	st->hub.line_deaths = k->lines.deaths;
@@ -85,7 +88,8 @@ static unsigned int status_subscribers(const struct status_clients *s)
 	unsigned int n = 0;
 
 	for (unsigned int i = 0; i < STATUS_CLIENTS; i++)
-		n += s->v[i].conn.fd >= 0 && s->v[i].subscribed;
+		if (s->v[i].conn.fd >= 0 && s->v[i].subscribed)
+			n++;
 	return n;
 }
 
@@ -100,28 +104,36 @@ static bool status_is_reader(const struct status_clients *s, uid_t uid)
 	return uid != 0 && uid != getuid() && uid != s->viewer_uid;
 }
 
-/* Of the places that readers have, or only of those that get batches. */
+/* Is this client there, and, if that is asked, subscribed? */
+static bool status_counts(const struct status_client *c, bool subscribed)
+{
+	return c->conn.fd >= 0 && (!subscribed || c->subscribed);
+}
+
+/* How many places readers have; subscribed: only those that get batches. */
 static unsigned int status_readers(const struct status_clients *s,
 				   bool subscribed)
 {
 	unsigned int n = 0;
 
-	for (unsigned int i = 0; i < STATUS_CLIENTS; i++)
-		n += s->v[i].conn.fd >= 0 &&
-		     (!subscribed || s->v[i].subscribed) &&
-		     status_is_reader(s, s->v[i].conn.cred_uid);
+	for (unsigned int i = 0; i < STATUS_CLIENTS; i++) {
+		if (status_counts(&s->v[i], subscribed) &&
+		    status_is_reader(s, s->v[i].conn.cred_uid))
+			n++;
+	}
 	return n;
 }
 
-/* How many of those places has this user? */
+/* Likewise, of this user. */
 static unsigned int status_held(const struct status_clients *s, uid_t uid,
 				bool subscribed)
 {
 	unsigned int n = 0;
 
-	for (unsigned int i = 0; i < STATUS_CLIENTS; i++)
-		n += s->v[i].conn.fd >= 0 && s->v[i].conn.cred_uid == uid &&
-		     (!subscribed || s->v[i].subscribed);
+	for (unsigned int i = 0; i < STATUS_CLIENTS; i++) {
+		if (status_counts(&s->v[i], subscribed) && s->v[i].conn.cred_uid == uid)
+			n++;
+	}
 	return n;
 }
 
@@ -129,14 +141,15 @@ static unsigned int status_held(const struct status_clients *s, uid_t uid,
 static bool status_sooner(const struct status_client *a,
 			  const struct status_client *b)
 {
-	return a->subscribed != b->subscribed ? b->subscribed :
-						a->number > b->number;
+	if (a->subscribed != b->subscribed)
+		return b->subscribed;
+	return a->number > b->number;
 }
 
 /*
- * All places of readers are taken: end a client of the one who has most of them, if
- * he still has as many as uid afterwards.  Returns its place, which is free now, or
- * NULL.
+ * All places of readers are taken: end a client of the user who has most of them, if
+ * that user still has as many as uid afterwards.  Returns its place, which is free now,
+ * or NULL.
  */
 static struct status_client *status_displace(struct status_clients *s,
 					     uid_t uid, bool subscribed)
@@ -205,8 +218,9 @@ static int status_on_message(struct ev_source *src, uint32_t events)
 	knowledge_heard(c->all->k);
 	if (r == 0) {
 		/* by the rules there is nothing else that it may say */
-		r = msg.hdr.type == MSG_SUBSCRIBE ? status_on_subscribe(c, &msg)
-						  : MSG_BAD_TYPE;
+		r = MSG_BAD_TYPE;
+		if (msg.hdr.type == MSG_SUBSCRIBE)
+			r = status_on_subscribe(c, &msg);
 		msg_close_fds(&msg);
 	}
 	if (r == 0 || r == -EAGAIN)
@@ -256,8 +270,8 @@ static int status_on_connect(struct ev_source *src, uint32_t events)
 	struct status_clients *s = status_of(src);
 	struct status_client *place;
 	struct conn c = { .fd = -1 };
-	int r = conn_accept(&c, src->fd, PEER_STATUS, s->readers ?
-			    CONN_ANYBODY : s->viewer_uid, true);
+	uid_t who = s->readers ? CONN_ANYBODY : s->viewer_uid;
+	int r = conn_accept(&c, src->fd, PEER_STATUS, who, true);
 
 	(void)events;
 	knowledge_heard(s->k);
@@ -267,7 +281,7 @@ static int status_on_connect(struct ev_source *src, uint32_t events)
 		log_err("accepting a status client: %s", strerror(-r));
 	if (r < 0)
 		return 0;
-	/* whoever else comes is root, any tool of its, or a reader */
+	/* any other client is root, a tool that root runs, or a reader */
 	if (status_is_viewer(s, c.cred_uid)) {
 		status_end_viewer(s);
 		own_note_peer(&s->k->own, OWN_VIEWER, c.fd);
@@ -324,7 +338,8 @@ void status_account(const struct status_clients *s, struct account *ret,
 	account_sum(&st, ret);
 	*clients = 0;
 	for (unsigned int i = 0; i < STATUS_CLIENTS; i++)
-		*clients += s->v[i].conn.fd >= 0;
+		if (s->v[i].conn.fd >= 0)
+			++*clients;
 }
 
 bool status_watched(const struct status_clients *s)

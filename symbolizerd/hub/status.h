@@ -8,8 +8,8 @@
  * watch, and so may the viewer, on one connection: a new one replaces the old one,
  * so that the viewer cannot keep root out.  With .readers all others who can connect
  * may, too: the socket's owner and mode say who; they cannot keep root out either.
- * Nor can one of them keep another out: if all their places are taken, whoever has two
- * or more than a newcomer loses one to him.  An exporterd that asked for it in its hello
+ * Nor can one of them keep another out: if all their places are taken, a user who has
+ * at least two more than the newcomer loses one to it.  An exporterd that asked for it in its hello
  * gets MSG_STATUS as often.
  */
 #ifndef SYMBOLIZERD_HUB_STATUS_H
@@ -68,14 +68,14 @@ void status_fini(struct status_clients *s);
 void status_account(const struct status_clients *s, struct account *ret,
 		    unsigned int *clients);
 
-/* Somebody takes batches, and it is not the live page: who reads each status. */
+/* A client takes batches, and it is not the live page: it reads each status. */
 bool status_watched(const struct status_clients *s);
 
-/* Send everybody how things stand. */
+/* Send the counters to all clients. */
 void status_send(struct status_clients *s);
 
-/* Offer a finished batch (fd, borrowed) to the subscribers.  The accounts do not
- * say who takes it. */
+/* Offer a finished batch (fd, borrowed) to the subscribers.  No account
+ * depends on them. */
 void status_offer(struct status_clients *s, int fd, uint64_t id,
 		  const struct msg_batch *m);
 

@@ -31,38 +31,23 @@ static uint32_t symbolize_intern(struct pass *p, const char *s, size_t len)
 	return batch_string(p->builder, s, len);
 }
 
-/* Names of a function called name; system is NULL unless a worker demangled
- * that. */
-static struct batch_function symbolize_names(struct pass *p, const char *name,
-					     size_t len, const char *system)
+/* A function of this name and place; full: with parameters, "": as the name. */
+static uint32_t symbolize_function(struct pass *p, const struct symbol_place *at,
+				   const char *full)
 {
-	struct batch_function f = { 0 };
+	size_t len = strlen(at->name), n;
+	struct batch_function f = { .start_line = at->first_line };
 	char buf[SHORT_NAME_MAX];
-	size_t n;
-	const char *s = short_name(name, len, system, buf, &n);
+	const char *s = short_name(at->name, len, at->system, buf, &n);
 
 	f.name = symbolize_intern(p, s, n);
-	if (s != name || n != len)
-		f.full_name = symbolize_intern(p, name, len);
-	if (system)
-		f.system_name = symbolize_intern(p, system, strlen(system));
-	return f;
-}
-
-static uint32_t symbolize_named(struct pass *p, const char *name, size_t len)
-{
-	struct batch_function f = symbolize_names(p, name, len, NULL);
-
-	return f.name ? batch_function(p->builder, &f) : 0;
-}
-
-static uint32_t symbolize_place(struct pass *p, const struct symbol_place *at)
-{
-	struct batch_function f = symbolize_names(p, at->name, strlen(at->name),
-						  at->system);
-
+	if (s != at->name || n != len)
+		f.full_name = symbolize_intern(p, at->name, len);
+	if (full[0])
+		f.full_name = symbolize_intern(p, full, strlen(full));
+	if (at->system)
+		f.system_name = symbolize_intern(p, at->system, strlen(at->system));
 	f.file = symbolize_intern(p, at->file, strlen(at->file));
-	f.start_line = at->first_line;
 	return f.name ? batch_function(p->builder, &f) : 0;
 }
 
@@ -115,56 +100,100 @@ static uint32_t symbolize_exe_of(struct pass *p, struct executable *e)
 	return e->batch_exe;
 }
 
-static void symbolize_kernel(struct pass *p, uint64_t word,
-			     struct batch_frame *f)
-{
-	const char *owner = "[kernel]", *name;
-	size_t len = 0;
+/* --- names -------------------------------------------------------------- */
 
-	name = ksym_find(p->ksyms, FRAME_NUMBER(word), &len, &owner);
-	f->kind = BATCH_FRAME_KERNEL;
-	f->address = FRAME_PLACE(word);
-	f->exe = symbolize_exe_at(p, owner);
-	if (name)
-		f->function = symbolize_named(p, name, len);
+struct pass_source {
+	const struct name_source *ops;
+	void *source;			/* NULL: there is none */
+};
+
+/* The sources of this kind of frame, in their order. */
+static void symbolize_sources(const struct pass *p, uint32_t kind, struct pass_source ret[2])
+{
+	ret[0] = ret[1] = (struct pass_source){ NULL, NULL };
+	switch (kind) {
+	case FRAME_KERNEL:
+		ret[0] = (struct pass_source){ &ksym_source, p->ksyms };
+		break;
+	case FRAME_NATIVE:
+	case FRAME_FILE:
+		ret[0] = (struct pass_source){ &executable_source, p->exes };
+		ret[1] = (struct pass_source){ &source_lines_source, p->lines };
+		break;
+	case FRAME_MANAGED:
+		ret[0] = (struct pass_source){ &managed_source, p->managed };
+		break;
+	case FRAME_ANON:
+		ret[0] = (struct pass_source){ &jit_name_source, p->jit };
+		break;
+	}
 }
 
-/* What is here, the innermost first.  The outermost has the name that the index has,
- * whether or not its line is known by now. */
-static uint32_t symbolize_places(struct pass *p, struct executable *e, uint64_t off,
-				 struct symbol_place at[SYMBOL_DEPTH_MAX])
+static void symbolize_name(const struct pass *p, const struct frame_place *at,
+			   struct frame_called *c)
 {
-	uint32_t n = executable_places(e, off, p->interval, at), m;
-	struct symbol_place outer = n ? at[n - 1] : (struct symbol_place){ .name = "" };
+	struct pass_source sources[2];
 
-	if (!p->lines || n > 1 || (n && at[0].file[0]))
-		return n;
-	m = source_lines_find(p->lines, e, off, at);
-	if (!m) {
-		at[0] = outer;
-		return n;
+	c->n = 0;
+	c->full = c->module = "";
+	symbolize_sources(p, FRAME_KIND(at->words[0]), sources);
+	for (int i = 0; i < 2; i++) {
+		if (sources[i].source)
+			sources[i].ops->name(sources[i].source, at, c);
 	}
-	if (outer.name[0] || (outer.begin && !at[m - 1].name[0])) {
-		at[m - 1].name = outer.name;
-		at[m - 1].system = outer.system;
-		at[m - 1].begin = outer.begin;
+}
+
+/* The file that a frame is in; NULL: none, or it is not known. */
+static struct executable *symbolize_file_of(const struct pass *p, const uint64_t *words)
+{
+	struct file_key key;
+	uint32_t i;
+
+	if (FRAME_KIND(words[0]) == FRAME_NATIVE)
+		return executables_number(p->exes, FRAME_NUMBER(words[0]));
+	if (FRAME_KIND(words[0]) != FRAME_FILE)
+		return NULL;
+	memcpy(&key, words + 1, sizeof(key));
+	i = executables_find(p->exes, &key);
+	return i == EXECUTABLE_NONE ? NULL : executables_get(p->exes, i);
+}
+
+static struct frame_place symbolize_place_of(const struct pass *p, const uint64_t *words,
+					     uint32_t space)
+{
+	return (struct frame_place){
+		.words = words, .exe = symbolize_file_of(p, words), .space = space,
+		.interval = p->interval, .now_ns = p->now_ns,
+	};
+}
+
+static bool symbolize_frame_waits(const struct pass *p, const uint64_t *words, uint32_t space)
+{
+	struct frame_place at = symbolize_place_of(p, words, space);
+	struct pass_source sources[2];
+
+	symbolize_sources(p, FRAME_KIND(words[0]), sources);
+	for (int i = 0; i < 2; i++) {
+		if (sources[i].source && sources[i].ops->waits &&
+		    sources[i].ops->waits(sources[i].source, &at))
+			return true;
 	}
-	return m;
+	return false;
 }
 
 /* The outermost function goes before those inlined into it; f becomes the
  * innermost. */
-static void symbolize_functions(struct pass *p, struct executable *e,
-				struct batch_frame *f)
+static void symbolize_functions(struct pass *p, const struct frame_place *at,
+				const struct frame_called *c, struct batch_frame *f)
 {
-	struct symbol_place at[SYMBOL_DEPTH_MAX];
-	uint32_t n = symbolize_places(p, e, f->address, at);
+	for (uint32_t i = c->n; i-- > 0;) {
+		const struct symbol_place *s = &c->at[i];
+		uint32_t function;
 
-	while (n-- > 0) {
-		uint32_t function = at[n].begin ?
-				    symbolize_range(p, e, at[n].begin) :
-				    symbolize_place(p, &at[n]);
-
+		if (s->begin)
+			function = symbolize_range(p, at->exe, s->begin);
+		else
+			function = symbolize_function(p, s, i ? "" : c->full);
 		if (!function)
 			return;
 		if (f->function) {
@@ -173,121 +202,86 @@ static void symbolize_functions(struct pass *p, struct executable *e,
 			p->cost += COST_FRAME;
 		}
 		f->function = function;
-		f->line = at[n].line;
+		f->line = s->line;
 	}
 }
 
-static void symbolize_file(struct pass *p, struct executable *e, uint64_t place,
-			   struct batch_frame *f)
+/* --- frames ------------------------------------------------------------- */
+
+/* Of a frame in a file. */
+static void symbolize_file(struct pass *p, const struct frame_place *at, struct batch_frame *f)
 {
+	struct executable *e = at->exe;
+
 	f->kind = BATCH_FRAME_NATIVE;
-	f->address = place;
+	f->address = FRAME_PLACE(at->words[0]);
 	if (e)
 		e->used = p->interval;
-	if (!e || (!e->path && !vdso_is(&e->key)))
-		return;
-	f->kind = runtime_info(e->runtime)->code;
-	f->exe = symbolize_exe_of(p, e);
-	symbolize_functions(p, e, f);
+	if (e && (e->path || vdso_is(&e->key))) {
+		f->kind = runtime_info(e->runtime)->code;
+		f->exe = symbolize_exe_of(p, e);
+	} else if (!e && FRAME_NUMBER(at->words[0]) == EXE_VDSO) {
+		f->exe = symbolize_exe_at(p, "[vdso]");
+	}
 }
 
-static void symbolize_managed(struct pass *p, uint64_t word,
-			      struct batch_frame *f)
+/* What a frame is, besides its names. */
+static void symbolize_kind(struct pass *p, const struct frame_place *at,
+			   const struct frame_called *c, struct batch_frame *f)
 {
-	const struct managed_function *m = managed_find(p->managed,
-							FRAME_NUMBER(word));
+	uint64_t word = at->words[0];
 	uint32_t runtime = OUR_RUNTIME(word);
-	struct batch_function b;
 
-	f->kind = BATCH_FRAME_UNKNOWN;
-	if (runtime < RUNTIME__MAX)
-		f->kind = runtime_info(runtime)->managed;
-	if (!m)
-		return;
-	b = symbolize_names(p, m->name, strlen(m->name), NULL);
-	if (m->full[0])
-		b.full_name = symbolize_intern(p, m->full, strlen(m->full));
-	b.file = symbolize_intern(p, m->file, strlen(m->file));
-	b.start_line = m->line;
-	f->line = managed_line(m, OUR_AT(word));
-	if (b.name)
-		f->function = batch_function(p->builder, &b);
-}
-
-static void symbolize_anon(struct pass *p, uint64_t word, uint32_t space,
-			   struct batch_frame *f)
-{
-	const struct jit_place *a = p->jit ? jit_find(p->jit, space, FRAME_ADDR(word)) : NULL;
-	struct batch_function b;
-
-	f->kind = BATCH_FRAME_UNKNOWN;
-	f->address = FRAME_ADDR(word);
-	if (!a || !a->name)
-		return;
-	f->kind = BATCH_FRAME_JIT;
-	b = symbolize_names(p, a->name, strlen(a->name), NULL);
-	b.file = symbolize_intern(p, a->file, strlen(a->file));
-	f->line = a->line;
-	if (b.name)
-		f->function = batch_function(p->builder, &b);
-}
-
-static struct executable *symbolize_by_key(const struct pass *p,
-					   const uint64_t *words)
-{
-	struct file_key key;
-	uint32_t i;
-
-	memcpy(&key, words, sizeof(key));
-	i = executables_find(p->exes, &key);
-	return i == EXECUTABLE_NONE ? NULL : executables_get(p->exes, i);
+	switch (FRAME_KIND(word)) {
+	case FRAME_KERNEL:
+		f->kind = BATCH_FRAME_KERNEL;
+		f->address = FRAME_PLACE(word);
+		f->exe = symbolize_exe_at(p, c->module);
+		break;
+	case FRAME_NATIVE:
+	case FRAME_FILE:
+		symbolize_file(p, at, f);
+		break;
+	case FRAME_MANAGED:
+		f->kind = BATCH_FRAME_UNKNOWN;
+		if (runtime < RUNTIME__MAX)
+			f->kind = runtime_info(runtime)->managed;
+		break;
+	case FRAME_ANON:
+		f->kind = c->n ? BATCH_FRAME_JIT : BATCH_FRAME_UNKNOWN;
+		f->address = FRAME_ADDR(word);
+		break;
+	case FRAME_GUESS:
+		f->kind = BATCH_FRAME_GUESS;
+		f->address = FRAME_NUMBER(word);
+		break;
+	default:
+		f->kind = BATCH_FRAME_CUT;
+		break;
+	}
 }
 
 static uint32_t symbolize_make_frame(struct pass *p, const uint64_t *words,
 				     uint32_t space)
 {
+	struct frame_place at = symbolize_place_of(p, words, space);
+	struct frame_called called;
 	struct batch_frame f = { 0 };
-	uint64_t word = words[0];
-	struct executable *e;
 
 	p->unnamed = false;
-	switch (FRAME_KIND(word)) {
-	case FRAME_KERNEL:
-		symbolize_kernel(p, word, &f);
-		break;
-	case FRAME_NATIVE:
-		e = executables_number(p->exes, FRAME_NUMBER(word));
-		symbolize_file(p, e, FRAME_PLACE(word), &f);
-		if (!e && FRAME_NUMBER(word) == EXE_VDSO)
-			f.exe = symbolize_exe_at(p, "[vdso]");
-		break;
-	case FRAME_FILE:
-		symbolize_file(p, symbolize_by_key(p, words + 1),
-			       FRAME_PLACE(word), &f);
-		break;
-	case FRAME_MANAGED:
-		symbolize_managed(p, word, &f);
-		break;
-	case FRAME_ANON:
-		symbolize_anon(p, word, space, &f);
-		break;
-	case FRAME_GUESS:
-		f.kind = BATCH_FRAME_GUESS;
-		f.address = FRAME_NUMBER(word);
-		break;
-	default:
-		f.kind = BATCH_FRAME_CUT;
-		break;
-	}
+	symbolize_name(p, &at, &called);
+	symbolize_kind(p, &at, &called, &f);
+	symbolize_functions(p, &at, &called, &f);
 	p->cost += COST_FRAME;
 	if (frame_kind_class(f.kind) != FRAMES_MARK) {
 		p->frames++;
-		p->unsymbolized += !f.function || p->unnamed;
+		if (!f.function || p->unnamed)
+			p->unsymbolized++;
 	}
 	return batch_frame(p->builder, &f);
 }
 
-/* A word stands for the whole frame unless there are more behind it.  Processes
+/* A word stands for the whole frame unless more follow it.  Processes
  * choose their addresses: the hash has a seed. */
 static uint32_t symbolize_frame_of(struct pass *p, const uint64_t *words, uint32_t space)
 {
@@ -316,39 +310,6 @@ static uint32_t symbolize_frame_of(struct pass *p, const uint64_t *words, uint32
 }
 
 /* --- stacks ------------------------------------------------------------- */
-
-/* A place that was not asked for when it came, since its file was not read then, is
- * asked for now. */
-static bool symbolize_line_waits(const struct pass *p, struct executable *e, uint64_t off)
-{
-	if (!p->lines || !source_lines_of(p->lines, e))
-		return false;
-	source_lines_want(p->lines, e, off, p->interval, p->now_ns);
-	return !executable_lines_unsure(e) && source_lines_wait(p->lines, e, off, p->now_ns);
-}
-
-static bool symbolize_frame_waits(const struct pass *p, const uint64_t *words,
-				  uint32_t space)
-{
-	struct executable *e = NULL;
-
-	if (FRAME_KIND(words[0]) == FRAME_ANON)
-		return p->jit && jit_waits(p->jit, space, FRAME_ADDR(words[0]),
-					   p->now_ns);
-	if (FRAME_KIND(words[0]) == FRAME_MANAGED)
-		return managed_waits(p->managed, FRAME_NUMBER(words[0]));
-	if (FRAME_KIND(words[0]) == FRAME_FILE)
-		e = symbolize_by_key(p, words + 1);
-	else if (FRAME_KIND(words[0]) == FRAME_NATIVE)
-		e = executables_number(p->exes, FRAME_NUMBER(words[0]));
-	if (!e)
-		return false;
-	if (!e->named && !symbols_at(&e->few, FRAME_PLACE(words[0])) &&
-	    (e->jobs > 0 ||
-	     (e->wanted && (e->fd >= 0 || p->now_ns - e->wanted_ns < OPEN_NS))))
-		return true;
-	return symbolize_line_waits(p, e, FRAME_PLACE(words[0]));
-}
 
 bool pass_trace_waits(const struct pass *p, const struct trace *tr)
 {

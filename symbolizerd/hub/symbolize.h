@@ -19,8 +19,6 @@
 #include "symbolizerd/knowledge/source_lines.h"
 #include "symbolizerd/knowledge/trace.h"
 
-#define OPEN_NS 2000000000ULL /* samples wait so long for an unknown file */
-
 struct memo_frame {
 	uint64_t word;
 	uint32_t space;
@@ -37,8 +35,8 @@ struct frame_memo {
 struct pass {
 	struct batch_builder *builder;
 	struct executables *exes;
-	const struct ksym_names *ksyms;
-	const struct managed *managed;
+	struct ksym_names *ksyms;
+	struct managed *managed;
 	struct jit *jit;	/* NULL: no names */
 	struct source_lines *lines;	/* likewise */
 	uint32_t number;	/* as in the stamps */

@@ -6,7 +6,26 @@
 
 #include "symbolizerd/knowledge/record.h"
 
-uint32_t job_process_frames(const struct jit_question *q)
+bool job_quarantine_has(const struct job_quarantine *q, uint32_t tgid, uint64_t start_ns)
+{
+	uint32_t n = q->n < JOBS_QUARANTINE ? q->n : JOBS_QUARANTINE;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (q->v[i].tgid == tgid && q->v[i].start_ns == start_ns)
+			return true;
+	}
+	return false;
+}
+
+void job_quarantine_add(struct job_quarantine *q, uint32_t tgid, uint64_t start_ns)
+{
+	uint32_t i = q->n++ % JOBS_QUARANTINE;
+
+	q->v[i].tgid = tgid;
+	q->v[i].start_ns = start_ns;
+}
+
+uint32_t job_process_frames(const struct visit_question *q)
 {
 	uint32_t frames = 0;
 	size_t i = 0;
@@ -18,18 +37,20 @@ uint32_t job_process_frames(const struct jit_question *q)
 	return i == q->n ? frames : 0;
 }
 
-struct job_process *job_process_make(const struct jit_question *q, enum job_kind kind,
-				     uint32_t runtime)
+struct job_process *job_process_make(const struct visit_question *q, enum job_kind kind)
 {
 	struct job_process *p = malloc(sizeof(*p) + q->n * sizeof(*q->words));
 
 	if (!p)
 		return NULL;
 	*p = (struct job_process){
-		.kind = kind, .start_ns = q->start_ns, .tgid = q->tgid, .runtime = runtime,
-		.n_frames = kind == JOB_LINES ? (uint32_t)q->n : job_process_frames(q),
-		.n_words = (uint32_t)q->n, .space = q->space, .given = q->fd >= 0,
+		.kind = kind, .start_ns = q->start_ns, .tgid = q->tgid, .runtime = q->runtime,
+		.n_words = (uint32_t)q->n, .target = q->number, .given = q->fd >= 0,
 	};
+	if (kind == JOB_LINES)
+		p->n_frames = p->n_words;
+	else
+		p->n_frames = job_process_frames(q);
 	memcpy(p->words, q->words, q->n * sizeof(*q->words));
 	return p;
 }

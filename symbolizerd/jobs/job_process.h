@@ -1,17 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_process - a job that is asked for by words, and answered by names */
+/*
+ * job_process - a job that is asked for by words and answered by names, and the processes
+ * that get none
+ */
 #ifndef SYMBOLIZERD_JOBS_JOB_PROCESS_H
 #define SYMBOLIZERD_JOBS_JOB_PROCESS_H
 
 #include "symbolizerd/jobs/job_queue.h"
-#include "symbolizerd/knowledge/jit.h"
+#include "symbolizerd/knowledge/visits.h"
+
+#define JOBS_QUARANTINE	64	/* processes; the oldest is tried again */
+
+/* Processes whose worker died, was killed, or sent an invalid answer. */
+struct job_quarantine {
+	struct {
+		uint64_t start_ns;
+		uint32_t tgid;
+	} v[JOBS_QUARANTINE];
+	uint32_t n;		/* processes, until now */
+};
+
+bool job_quarantine_has(const struct job_quarantine *q, uint32_t tgid, uint64_t start_ns);
+void job_quarantine_add(struct job_quarantine *q, uint32_t tgid, uint64_t start_ns);
 
 /* How many frames the words are; 0: none, too many, or the last one is not whole. */
-uint32_t job_process_frames(const struct jit_question *q);
+uint32_t job_process_frames(const struct visit_question *q);
 
 /* A copy of the question; malloc'ed, NULL without memory. */
-struct job_process *job_process_make(const struct jit_question *q, enum job_kind kind,
-				     uint32_t runtime);
+struct job_process *job_process_make(const struct visit_question *q, enum job_kind kind);
 
 static inline enum job_kind job_kind(const struct job *job)
 {

@@ -9,7 +9,8 @@ static size_t job_queue_of(const struct job_queue *q, uint32_t owner)
 	size_t n = 0;
 
 	for (size_t i = 0; i < q->n; i++)
-		n += q->v[i].owner == owner;
+		if (q->v[i].owner == owner)
+			n++;
 	return n;
 }
 

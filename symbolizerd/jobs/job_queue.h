@@ -2,9 +2,9 @@
 /*
  * job_queue - what waits for a worker, fair by owner
  *
- * An owner (symbolizerd/tables/owners.h) has used so much time of workers; of
- * those who wait, who has used least goes first.  Who had nothing waiting does
- * not save time up: he begins where the last one began that went.
+ * Each owner (symbolizerd/tables/owners.h) is charged with the time of workers.  Of the
+ * owners whose jobs wait, the one with the least time is served first.  An owner who had
+ * nothing waiting saves no time up: it starts from what the last one served had used.
  */
 #ifndef SYMBOLIZERD_JOBS_JOB_QUEUE_H
 #define SYMBOLIZERD_JOBS_JOB_QUEUE_H
@@ -25,7 +25,7 @@ struct job_process {
 	uint32_t tgid;
 	uint32_t runtime;	/* enum runtime */
 	uint32_t n_frames, n_words;
-	uint32_t space;		/* which question it is: jit.h, source_lines.h */
+	uint32_t target;	/* which question it is: visit_question.number */
 	bool given;		/* the job's descriptor is what is to be read */
 	uint64_t words[];	/* n_frames whole frames: bpf/frame.h; or offsets */
 };
@@ -34,7 +34,7 @@ struct job {
 	struct job_process *process;	/* owned; NULL: a file */
 	uint32_t number;	/* file, lines: of the executable */
 	uint32_t exe;		/* likewise: index in struct executables */
-	uint32_t owner;		/* whose it is; of a process 0, if unknown */
+	uint32_t owner;		/* of the file, or of the process; OWNER_UNKNOWN */
 	uint32_t parts;		/* file: enum job_part, still to be answered */
 	int fd;			/* -1: it is not opened */
 	bool slow;		/* it took longer than the first deadline */
@@ -58,7 +58,7 @@ bool job_queue_add(struct job_queue *q, const struct job *job);
 void job_queue_again(struct job_queue *q, const struct job *job);
 
 /* Take out the job that goes next, of the slow ones or of the others: of the
- * owner who has used least, the first that is wanted or else the first.  False
+ * owner with the least time, the first that is wanted or else the first.  False
  * when there is none. */
 bool job_queue_take(struct job_queue *q, bool slow,
 		    bool (*wanted)(void *ctx, const struct job *job), void *ctx,

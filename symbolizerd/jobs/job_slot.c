@@ -5,6 +5,27 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/log.h"
+#include "common/log_quote.h"
+
+/* Microseconds since the file came. */
+static unsigned long long job_times_us(const struct job_times *t, uint64_t ns)
+{
+	return ns > t->came_ns ? (ns - t->came_ns) / 1000 : 0;
+}
+
+void job_times_log(const struct job_times *t, const struct executable *e)
+{
+	const char *path = e->path ? e->path : "";
+	char shown[256];
+
+	log_debug("table: came %llu, job %llu, forked %llu, asked %llu, told %llu, done %llu, "
+		  "installed %llu: %s", (unsigned long long)t->came_ns / 1000,
+		  job_times_us(t, t->started_ns), job_times_us(t, t->forked_ns),
+		  job_times_us(t, t->asked_ns), job_times_us(t, t->told_ns),
+		  job_times_us(t, t->done_ns), job_times_us(t, t->installed_ns),
+		  log_quote(path, strlen(path), shown, sizeof(shown)));
+}
 
 /* By build ID, by a name that may be, or both. */
 static bool job_slot_asks_for(const struct msg_wanted *q)
@@ -13,19 +34,23 @@ static bool job_slot_asks_for(const struct msg_wanted *q)
 		return q->build_id_len && msg_debug_alternate(q->paths);
 	if (q->alternate == DEBUG_PACKAGE)
 		return !q->build_id_len && (!q->paths[0] || msg_debug_link(q->paths));
-	return q->paths[0] ? msg_debug_link(q->paths) : q->build_id_len;
+	if (q->paths[0])
+		return msg_debug_link(q->paths);
+	return q->build_id_len;
 }
 
 int job_slot_debug_wanted(struct job_slot *slot, const struct msg *msg, struct msg_wanted *ret)
 {
+	uint32_t last = slot->kind == JOB_LINES ? DEBUG_PACKAGE : 0;
+
 	memcpy(ret, msg->buf, sizeof(*ret));
 	if (slot->state != SLOT_BUSY || slot->waits || slot->kind == JOB_PROCESS ||
-	    ret->alternate > (slot->kind == JOB_LINES ? DEBUG_PACKAGE : 0) ||
-	    slot->asked[ret->alternate] ||
+	    ret->alternate > last || slot->asked[ret->alternate] ||
 	    ret->build_id_len == 1 || ret->build_id_len > BUILD_ID_MAX ||
 	    !memchr(ret->paths, '\0', sizeof(ret->paths)) || !job_slot_asks_for(ret))
 		return MSG_BAD_CONTENT;
-	slot->asked[ret->alternate] = slot->waits = true;
+	slot->asked[ret->alternate] = true;
+	slot->waits = true;
 	slot->times.asked_ns = now_ns();
 	return MSG_OK;
 }
@@ -36,8 +61,8 @@ int job_slot_tell_debug(struct job_slot *slot, int fd, enum debug_source source)
 
 	slot->waits = false;
 	slot->times.told_ns = now_ns();
-	return fd < 0 ? conn_send(&slot->conn, MSG_WANTED_NONE, 0, &failed,
-				  sizeof(failed), NULL, 0, NULL, 0) :
-			conn_send(&slot->conn, MSG_WANTED_FILE, source, NULL, 0,
-				  NULL, 0, &fd, 1);
+	if (fd < 0)
+		return conn_send(&slot->conn, MSG_WANTED_NONE, 0, &failed, sizeof(failed),
+				 NULL, 0, NULL, 0);
+	return conn_send(&slot->conn, MSG_WANTED_FILE, source, NULL, 0, NULL, 0, &fd, 1);
 }

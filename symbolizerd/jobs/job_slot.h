@@ -10,8 +10,21 @@
 #include "ipc/conn.h"
 #include "ipc/message_hub.h"
 #include "symbolizerd/jobs/job_queue.h"
-#include "symbolizerd/jobs/job_times.h"
 #include "symbolizerd/knowledge/debug_files.h"
+
+/* Where the time goes that a file waits for its table.  CLOCK_MONOTONIC; 0: it did not
+ * happen. */
+struct job_times {
+	uint64_t came_ns;		/* the file, with its descriptor */
+	uint64_t started_ns;		/* a worker was asked for */
+	uint64_t forked_ns;		/* there is one */
+	uint64_t asked_ns, told_ns;	/* for its debug file, and the answer */
+	uint64_t done_ns;		/* its table is there */
+	uint64_t installed_ns;		/* and was sent on */
+};
+
+/* With --debug; tests/bench/new_files.py reads it. */
+void job_times_log(const struct job_times *t, const struct executable *e);
 
 enum slot_state {
 	SLOT_FREE = 0,

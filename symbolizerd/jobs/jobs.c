@@ -14,7 +14,6 @@
 
 #include "common/clock.h"
 #include "ipc/sealed.h"
-#include "symbolizerd/jobs/job_process.h"
 
 #define DRAIN_MAX	4u	/* messages of a living worker at a time */
 /* loaderd answers within two seconds, if it is there */
@@ -25,8 +24,7 @@ _Static_assert(offsetof(struct jobs, zygote_src) == 0, "likewise");
 
 /* --- starting and ending -------------------------------------------------- */
 
-static struct executable *jobs_exe(const struct jobs *jobs,
-				   const struct job *job)
+static struct executable *jobs_exe(const struct jobs *jobs, const struct job *job)
 {
 	return jobs->ops->exe(jobs->ctx, job->exe);
 }
@@ -51,8 +49,7 @@ static void jobs_end_process(struct jobs *jobs, struct job *job, int result)
 	free(p);
 }
 
-/* Symbols are tried again at the next tick, if it was us who failed; of a table
- * loaderd decides. */
+/* Symbols are tried again at the next tick, if our side failed; of a table loaderd decides. */
 static bool jobs_again(struct jobs *jobs, struct job *job, int verdict)
 {
 	if (job->process || job->parts != JOB_SYMBOLS || job->fd < 0 ||
@@ -65,8 +62,8 @@ static bool jobs_again(struct jobs *jobs, struct job *job, int verdict)
 	return true;
 }
 
-/* verdict: of a file; of a process as in jobs_ops.names.  JOB_OK: nobody is told
- * any more. */
+/* verdict: of a file; of a process as in jobs_ops.names.  JOB_OK: the result
+ * was told already. */
 static void jobs_end(struct jobs *jobs, struct job *job, int verdict)
 {
 	if (jobs_again(jobs, job, verdict))
@@ -99,18 +96,19 @@ static void jobs_end_file(struct jobs *jobs, struct job *job)
 }
 
 /* Its worker died, or was killed, before it had answered; how: for the log. */
-static void jobs_died(struct jobs *jobs, struct job *job, int verdict,
-		      const char *how)
+static void jobs_died(struct jobs *jobs, struct job *job, int verdict, const char *how)
 {
 	const struct job_process *p = job->process;
 	bool memory = job_kind(job) == JOB_PROCESS;
+	const char *result = "is quarantined";
 
+	if (verdict != JOB_KILLED)
+		result = "gets no answer for now";
+	else if (job_kind(job) == JOB_LINES)
+		result = "has no lines";
 	if (log_limited(&jobs->death_log))
-		log_warn("a worker %s: %s %u %s", how,
-			 memory ? "process" : "executable",
-			 memory ? p->tgid : job->number, verdict != JOB_KILLED ?
-			 "gets no answer for now" : job_kind(job) == JOB_LINES ?
-			 "has no lines" : "is quarantined");
+		log_warn("a worker %s: %s %u %s", how, memory ? "process" : "executable",
+			 memory ? p->tgid : job->number, result);
 	jobs->stats->worker_deaths++;
 	if (memory && verdict == JOB_KILLED)
 		job_quarantine_add(&jobs->quarantine, p->tgid, p->start_ns);
@@ -123,20 +121,18 @@ static int jobs_order(struct jobs *jobs, unsigned int slot, unsigned int type, i
 {
 	struct msg_slot m = { .slot = slot, .status = cpu_s };
 
-	return conn_send(&jobs->zygote, type, 0, &m, sizeof(m), NULL, 0,
-			 NULL, 0);
+	return conn_send(&jobs->zygote, type, 0, &m, sizeof(m), NULL, 0, NULL, 0);
 }
 
-static void jobs_slot_fail(struct jobs *jobs, struct job_slot *slot,
-			   int verdict)
+static void jobs_slot_fail(struct jobs *jobs, struct job_slot *slot, int verdict)
 {
 	unsigned int i = (unsigned int)(slot - jobs->slots);
 
 	if (slot->state == SLOT_BUSY)
-		jobs_died(jobs, &slot->job, verdict, "took too long or lied");
+		jobs_died(jobs, &slot->job, verdict, "timed out or sent an invalid answer");
 	slot->state = SLOT_FAILED;
 	if (jobs_order(jobs, i, MSG_KILL, 0) < 0)
-		log_err("zygote does not take orders");
+		log_err("cannot send to the zygote");
 }
 
 /* Give its job to a worker.  0; or -errno: the slot is as it was. */
@@ -147,8 +143,6 @@ static int jobs_slot_fork(struct jobs *jobs, struct job_slot *slot)
 	struct msg_job m = {
 		.kind = job_kind(&slot->job),
 		.exe = slot->job.number,
-		.runtime = p ? p->runtime : 0,
-		.n_frames = p ? p->n_frames : 0,
 	};
 	uint64_t now = now_ns();
 	int r = jobs_order(jobs, i, MSG_FORK, m.kind == JOB_LINES ? JOB_LINES_CPU_S : 0);
@@ -158,6 +152,10 @@ static int jobs_slot_fork(struct jobs *jobs, struct job_slot *slot)
 	if (!p && jobs_exe(jobs, &slot->job)->wanted)
 		slot->job.parts |= JOB_SYMBOLS;
 	m.parts = slot->job.parts;
+	if (p) {
+		m.runtime = p->runtime;
+		m.n_frames = p->n_frames;
+	}
 	jobs->stats->worker_jobs++;
 	slot->state = SLOT_BUSY;
 	slot->kind = job_kind(&slot->job);
@@ -237,7 +235,8 @@ static void jobs_put_off(struct jobs *jobs)
 	struct job_queue *q = &jobs->queues[JOB_FILE];
 
 	for (size_t i = 0; i < q->n; i++) {
-		jobs->stats->files_put_off += !q->v[i].put_off;
+		if (!q->v[i].put_off)
+			jobs->stats->files_put_off++;
 		q->v[i].put_off = true;
 	}
 }
@@ -272,13 +271,12 @@ static void jobs_slot_put_off(struct jobs *jobs, struct job_slot *slot)
 	slot->job.fd = -1;
 	slot->state = SLOT_FAILED;
 	if (jobs_order(jobs, (unsigned int)(slot - jobs->slots), MSG_KILL, 0) < 0)
-		log_err("zygote does not take orders");
+		log_err("cannot send to the zygote");
 	job_queue_again(&jobs->queues[slot->kind], &job);
 }
 
 /* The slot waits for memory, and gets none. */
-static void jobs_slot_give_up(struct jobs *jobs, struct job_slot *slot,
-			      int result)
+static void jobs_slot_give_up(struct jobs *jobs, struct job_slot *slot, int result)
 {
 	slot->state = SLOT_FREE;
 	jobs_end(jobs, &slot->job, result);
@@ -294,8 +292,9 @@ void jobs_memory(struct jobs *jobs, uint64_t id, int fd, int reason)
 			continue;
 		slot->job.fd = fd;
 		if (fd >= 0)
-			r = jobs->ops->opened ?
-				    jobs->ops->opened(jobs->ctx, slot->job.process, fd) : 0;
+			r = 0;
+		if (fd >= 0 && jobs->ops->opened)
+			r = jobs->ops->opened(jobs->ctx, slot->job.process, fd);
 		if (fd >= 0 && !r)
 			r = jobs_slot_fork(jobs, slot);
 		if (r < 0)
@@ -373,8 +372,7 @@ static int jobs_on_done(struct jobs *jobs, struct job_slot *slot, struct msg *ms
 	return MSG_OK;
 }
 
-static int jobs_on_names(struct jobs *jobs, struct job_slot *slot,
-			 const struct msg *msg)
+static int jobs_on_names(struct jobs *jobs, struct job_slot *slot, const struct msg *msg)
 {
 	const struct job_process *p = slot->job.process;
 	struct frame_names names;
@@ -397,8 +395,7 @@ static int jobs_on_names(struct jobs *jobs, struct job_slot *slot,
 	return MSG_OK;
 }
 
-static int jobs_on_failed(struct jobs *jobs, struct job_slot *slot,
-			  const struct msg *msg)
+static int jobs_on_failed(struct jobs *jobs, struct job_slot *slot, const struct msg *msg)
 {
 	struct msg_job_failed m;
 
@@ -431,14 +428,12 @@ void jobs_debug(struct jobs *jobs, uint32_t number, int fd, enum debug_source so
 	for (unsigned int i = 0; i < WORKER_SLOTS; i++) {
 		struct job_slot *slot = &jobs->slots[i];
 
-		if (slot->state == SLOT_BUSY && slot->waits &&
-		    slot->job.number == number)
+		if (slot->state == SLOT_BUSY && slot->waits && slot->job.number == number)
 			(void)!job_slot_tell_debug(slot, fd, source);
 	}
 }
 
-static int jobs_slot_handle(struct jobs *jobs, struct job_slot *slot,
-			    struct msg *msg)
+static int jobs_slot_handle(struct jobs *jobs, struct job_slot *slot, struct msg *msg)
 {
 	switch (msg->hdr.type) {
 	case MSG_JOB_DONE:
@@ -458,8 +453,7 @@ static int jobs_slot_handle(struct jobs *jobs, struct job_slot *slot,
  * Handle what is there, at most max messages.  After an offence the worker is
  * killed, and the rest of what it sent is discarded: the socket stays.
  */
-static int jobs_slot_drain(struct jobs *jobs, struct job_slot *slot,
-			   unsigned int max)
+static int jobs_slot_drain(struct jobs *jobs, struct job_slot *slot, unsigned int max)
 {
 	struct msg msg;
 	int r = 0;
@@ -495,16 +489,15 @@ static int jobs_on_slot(struct ev_source *src, uint32_t events)
 	return r;
 }
 
-static void jobs_slot_exited(struct jobs *jobs, struct job_slot *slot,
-			     int status)
+static void jobs_slot_exited(struct jobs *jobs, struct job_slot *slot, int status)
 {
+	int verdict = status == ZYGOTE_NO_FORK ? JOB_NO_MEMORY : JOB_KILLED;
 	char how[48];
 
 	jobs_slot_drain(jobs, slot, UINT_MAX);	/* what it sent before it ended */
 	snprintf(how, sizeof(how), "ended with status %d", status);
 	if (slot->state == SLOT_BUSY)
-		jobs_died(jobs, &slot->job, status == ZYGOTE_NO_FORK ?
-			  JOB_NO_MEMORY : JOB_KILLED, how);
+		jobs_died(jobs, &slot->job, verdict, how);
 	job_queue_charge(&jobs->queues[slot->kind], slot->job.owner,
 			 now_ns() - slot->started_ns);
 	slot->state = SLOT_FREE;
@@ -559,8 +552,7 @@ static int jobs_on_zygote(struct ev_source *src, uint32_t events)
 	cpu_share_end(jobs->share, begin);
 	if (r == -EAGAIN)
 		return 0;
-	log_err("lost the zygote: %s",
-		r < 0 ? strerror(-r) : msg_verdict_name(r));
+	log_err("lost the zygote: %s", r < 0 ? strerror(-r) : msg_verdict_name(r));
 	return r < 0 ? r : -EPROTO;
 }
 
@@ -594,8 +586,17 @@ int jobs_init(struct jobs *jobs, struct evloop *loop, struct hub_stats *stats,
 	return r;
 }
 
-/* Drop the queued jobs of a file's number; or of a process, which is a number
- * and its start. */
+/* Is it of this file, by its number, or of this process, by its number and start? */
+static bool jobs_is_of(const struct job *job, uint32_t number, uint64_t start_ns)
+{
+	const struct job_process *p = job->process;
+
+	if (p)
+		return p->tgid == number && p->start_ns == start_ns;
+	return job->number == number;
+}
+
+/* Drop its queued jobs. */
 static void jobs_drop(struct jobs *jobs, enum job_kind kind, uint32_t number,
 		      uint64_t start_ns)
 {
@@ -603,10 +604,8 @@ static void jobs_drop(struct jobs *jobs, enum job_kind kind, uint32_t number,
 
 	for (size_t i = 0; i < q->n;) {
 		struct job *job = &q->v[i];
-		const struct job_process *p = job->process;
 
-		if (p ? p->tgid != number || p->start_ns != start_ns :
-			job->number != number) {
+		if (!jobs_is_of(job, number, start_ns)) {
 			i++;
 			continue;
 		}
@@ -650,7 +649,7 @@ bool jobs_add(struct jobs *jobs, uint32_t number, uint32_t exe, uint32_t owner,
 }
 
 /* Queue the question that this job was made for. */
-static int jobs_add_question(struct jobs *jobs, const struct jit_question *q, struct job *job)
+static int jobs_add_question(struct jobs *jobs, const struct visit_question *q, struct job *job)
 {
 	if (!job->process)
 		return -ENOMEM;
@@ -667,7 +666,7 @@ static int jobs_add_question(struct jobs *jobs, const struct jit_question *q, st
 	return 0;
 }
 
-int jobs_add_process(struct jobs *jobs, const struct jit_question *q, uint32_t runtime)
+int jobs_add_process(struct jobs *jobs, const struct visit_question *q)
 {
 	struct job job = { .owner = q->owner, .fd = -1 };
 
@@ -675,17 +674,18 @@ int jobs_add_process(struct jobs *jobs, const struct jit_question *q, uint32_t r
 		return -EINVAL;
 	if (job_quarantine_has(&jobs->quarantine, q->tgid, q->start_ns))
 		return -EPERM;
-	job.process = job_process_make(q, JOB_PROCESS, runtime);
+	job.process = job_process_make(q, JOB_PROCESS);
 	return jobs_add_question(jobs, q, &job);
 }
 
-int jobs_add_lines(struct jobs *jobs, const struct jit_question *q, uint32_t number, uint32_t exe)
+int jobs_add_lines(struct jobs *jobs, const struct visit_question *q, uint32_t number,
+		   uint32_t exe)
 {
 	struct job job = { .owner = q->owner, .number = number, .exe = exe, .fd = -1 };
 
 	if (!q->n || q->n > JOB_WORDS_MAX || q->fd < 0)
 		return -EINVAL;
-	job.process = job_process_make(q, JOB_LINES, 0);
+	job.process = job_process_make(q, JOB_LINES);
 	return jobs_add_question(jobs, q, &job);
 }
 
@@ -749,9 +749,8 @@ static void jobs_tell_pending(struct jobs *jobs, uint64_t now_ns)
 	}
 }
 
-/* Whether it may go on behind the first deadline. */
-static void jobs_slot_is_slow(struct jobs *jobs, struct job_slot *slot,
-			      uint64_t now_ns)
+/* At the first deadline: may it go on? */
+static void jobs_slot_is_slow(struct jobs *jobs, struct job_slot *slot, uint64_t now_ns)
 {
 	if (slot->state != SLOT_BUSY || slot->slow ||
 	    now_ns - slot->started_ns < JOB_SHORT_NS)
@@ -787,11 +786,13 @@ void jobs_tick(struct jobs *jobs, uint64_t now_ns)
 
 bool jobs_idle(const struct jobs *jobs)
 {
-	bool idle = true;
-
-	for (unsigned int i = 0; i < WORKER_SLOTS; i++)
-		idle &= jobs->slots[i].state == SLOT_FREE;
-	for (unsigned int i = 0; i < JOB__KINDS; i++)
-		idle &= !jobs->queues[i].n;
-	return idle;
+	for (unsigned int i = 0; i < WORKER_SLOTS; i++) {
+		if (jobs->slots[i].state != SLOT_FREE)
+			return false;
+	}
+	for (unsigned int i = 0; i < JOB__KINDS; i++) {
+		if (jobs->queues[i].n)
+			return false;
+	}
+	return true;
 }

@@ -7,9 +7,9 @@
  * the visit began, else in another one, with the descriptor that was kept.
  *
  * There are two kinds of jobs, files and processes, each with a queue.  When
- * both wait they take turns, so neither starves the other.  Of files goes first
- * the owner who has used least of the workers' time, and of his what a sample
- * waits for, then the oldest; of processes the oldest.
+ * both wait they take turns, so neither starves the other.  The owner with
+ * the least of the workers' time goes first; of its files first those that a sample
+ * waits for, then the oldest; of its processes the oldest.
  *
  * A job that takes longer than JOB_SHORT_NS is slow.  One worker at a time may
  * have a slow job; if there is one already, the new one is killed and its job
@@ -19,7 +19,7 @@
  * memory is opened when it is its turn.  A file's question is answered after
  * JOB_SHORT_NS, so that loaderd goes on to files of others; its table comes when
  * it is done.  A worker that outlives the deadline is killed; one that dies, is
- * killed, or answers nonsense puts its executable or its process into quarantine.
+ * killed, or sends an invalid answer puts its executable or its process into quarantine.
  *
  * No job begins when the share of CPU time for files is used up (cpu_share.h).
  */
@@ -37,9 +37,9 @@
 #include "symbolizerd/knowledge/cpu_share.h"
 #include "symbolizerd/knowledge/debug_files.h"
 #include "symbolizerd/knowledge/executable.h"
-#include "symbolizerd/knowledge/jit.h"
+#include "symbolizerd/knowledge/visits.h"
+#include "symbolizerd/jobs/job_process.h"
 #include "symbolizerd/jobs/job_queue.h"
-#include "symbolizerd/jobs/job_quarantine.h"
 #include "symbolizerd/jobs/job_slot.h"
 #include "symbolizerd/symbols/frame_names.h"
 #include "symbolizerd/worker/zygote.h"
@@ -67,11 +67,11 @@ struct jobs_ops {
 	 * its memory is not to be had (-EAGAIN: now), or it is in quarantine
 	 * (-EPERM); or a job_verdict.  Once
 	 * for each that was added and not cancelled; must not add another.
-	 * NULL if nobody calls jobs_add_process().
+	 * May be NULL without jobs_add_process().
 	 */
 	void (*names)(void *ctx, const struct job_process *p,
 		      const struct frame_names *names, int result);
-	/* it takes long: tell who waits for the answer to go on */
+	/* It takes long: loaderd is to go on without the answer. */
 	void (*pending)(void *ctx, uint32_t number);
 	/* The table of entry i is made, and its symbols are not: true, fd is owned
 	 * from now on. */
@@ -123,16 +123,17 @@ bool jobs_add(struct jobs *jobs, uint32_t number, uint32_t exe, uint32_t owner,
 
 /*
  * Queue frames of a process: q's words (copied), 1 to JOB_WORDS_MAX, of whole frames
- * that this runtime names.  RUNTIME_NONE: they are of any JIT, and what is asked for is
+ * that its runtime names.  RUNTIME_NONE: they are of any JIT, and what is asked for is
  * a perf map, not memory.  With q->fd the worker gets a copy of that, and nothing is
  * asked for.  0; -EINVAL, the words are not that; -EPERM, the process is in quarantine;
  * -ENOSPC, the queue is full; or -ENOMEM.
  */
-int jobs_add_process(struct jobs *jobs, const struct jit_question *q, uint32_t runtime);
+int jobs_add_process(struct jobs *jobs, const struct visit_question *q);
 
 /* Queue q's words, offsets in the file q->fd (copied), which has this number and is
  * entry exe, for their lines.  The same results; q is not quarantined. */
-int jobs_add_lines(struct jobs *jobs, const struct jit_question *q, uint32_t number, uint32_t exe);
+int jobs_add_lines(struct jobs *jobs, const struct visit_question *q, uint32_t number,
+		   uint32_t exe);
 
 /* Drop what is queued for this number. */
 void jobs_cancel(struct jobs *jobs, uint32_t number);

@@ -136,7 +136,8 @@ static uint64_t batches_sent_samples(const struct batches *b)
 	uint64_t n = 0;
 
 	for (uint32_t i = 0; i < b->n; i++)
-		n += b->v[i].sent ? b->v[i].samples : 0;
+		if (b->v[i].sent)
+			n += b->v[i].samples;
 	return n;
 }
 

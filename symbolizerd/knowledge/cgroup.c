@@ -45,7 +45,9 @@ static size_t cgroup_unit_of(const char *s, size_t len, const char *kind)
 {
 	size_t n = strlen(kind);
 
-	return len > n && !memcmp(s + len - n, kind, n) ? len - n : 0;
+	if (len <= n || memcmp(s + len - n, kind, n))
+		return 0;
+	return len - n;
 }
 
 /* The service of a path (borrowed), and the length of its name; 0: none. */
@@ -87,10 +89,12 @@ int cgroups_set(struct cgroups *c, uint64_t id, const char *path, size_t len)
 		return r;
 	if (!found)
 		n = 0;
-	memcpy(c->v[i].container, found ? found : "", n);
+	else
+		memcpy(c->v[i].container, found, n);
 	c->v[i].container[n] = '\0';
 	unit = cgroup_find_unit(path, len, &n);
-	n = n > BATCH_UNIT_MAX ? 0 : n;
+	if (n > BATCH_UNIT_MAX)
+		n = 0;
 	memcpy(c->v[i].unit, unit, n);
 	c->v[i].unit[n] = '\0';
 	return 0;
@@ -120,12 +124,16 @@ const char *cgroups_container(const struct cgroups *c, uint64_t id)
 {
 	uint32_t i = cgroup_place(c, id);
 
-	return i < c->n && c->v[i].id == id ? c->v[i].container : "";
+	if (i == c->n || c->v[i].id != id)
+		return "";
+	return c->v[i].container;
 }
 
 const char *cgroups_unit(const struct cgroups *c, uint64_t id)
 {
 	uint32_t i = cgroup_place(c, id);
 
-	return i < c->n && c->v[i].id == id ? c->v[i].unit : "";
+	if (i == c->n || c->v[i].id != id)
+		return "";
+	return c->v[i].unit;
 }

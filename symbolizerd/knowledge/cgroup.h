@@ -5,8 +5,8 @@
  * systemd names a service's cgroup after its unit, NAME.service; what that makes
  * below belongs to it.  The innermost unit counts: a process in a scope
  * (x.scope: a session, a container) is of no service, even if it lies in one
- * (user@1000.service).  Who may make cgroups chooses their names, as he may
- * choose that of a program.
+ * (user@1000.service).  A user who may make cgroups chooses their names, as
+ * those of programs.
  */
 #ifndef SYMBOLIZERD_KNOWLEDGE_CGROUP_H
 #define SYMBOLIZERD_KNOWLEDGE_CGROUP_H

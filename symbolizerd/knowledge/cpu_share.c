@@ -32,14 +32,18 @@ void cpu_share_use(struct cpu_share *s, uint64_t ns)
 	int64_t most = cpu_share_of(s, s->owed * CPU_SHARE_NS);
 
 	s->used_ns += ns;
-	s->left_ns = ns < (uint64_t)(s->left_ns + most) ?
-		     s->left_ns - (int64_t)ns : -most;
+	if (ns < (uint64_t)(s->left_ns + most))
+		s->left_ns -= (int64_t)ns;
+	else
+		s->left_ns = -most;
 }
 
 void cpu_share_loader(struct cpu_share *s, const struct loader_stats *st)
 {
-	uint64_t all = st ? st->cpu_ns + st->opener.cpu_ns - st->sampling_ns : 0;
+	uint64_t all = 0;
 
+	if (st)
+		all = st->cpu_ns + st->opener.cpu_ns - st->sampling_ns;
 	if (s->loader_ns && all > s->loader_ns)
 		cpu_share_use(s, all - s->loader_ns);
 	s->loader_ns = all;

@@ -53,13 +53,19 @@ void debug_files_fini(struct debug_files *d)
 		debug_files_drop(d, 0);
 }
 
+static bool debug_files_is_old(const struct debug_at_hand *h, uint64_t now_ns)
+{
+	if (h->source == DEBUG_LOCAL)
+		return now_ns - h->since_ns >= DEBUG_LOCAL_NS;
+	return now_ns - h->used_ns >= DEBUG_SERVER_NS;
+}
+
 static void debug_files_drop_old(struct debug_files *d, uint64_t now_ns)
 {
 	for (uint32_t i = d->n; i-- > 0;) {
 		const struct debug_at_hand *h = &d->v[i];
 
-		if (h->source == DEBUG_LOCAL ? now_ns - h->since_ns >= DEBUG_LOCAL_NS :
-					       now_ns - h->used_ns >= DEBUG_SERVER_NS)
+		if (debug_files_is_old(h, now_ns))
 			debug_files_drop(d, i);
 	}
 }
@@ -70,8 +76,10 @@ static void debug_files_make_room(struct debug_files *d)
 
 	if (d->n < DEBUG_FILES_MAX)
 		return;
-	for (uint32_t i = 1; i < d->n; i++)
-		old = d->v[i].used_ns < d->v[old].used_ns ? i : old;
+	for (uint32_t i = 1; i < d->n; i++) {
+		if (d->v[i].used_ns < d->v[old].used_ns)
+			old = i;
+	}
 	debug_files_drop(d, old);
 }
 
@@ -137,10 +145,13 @@ static uint32_t debug_files_renew(const struct debug_at_hand *h, struct executab
 		if (!e || !executable_lacks_debug(e) || !debug_files_id(e, &own) ||
 		    !debug_files_same(&own, &h->id) || !debug_files_may_have(h, e->owner))
 			continue;
-		*new |= e->jobs && e->debug_print != print;
-		n += !e->jobs && executable_renew(e, print);
+		if (e->jobs && e->debug_print != print)
+			*new = true;
+		if (!e->jobs && executable_renew(e, print))
+			n++;
 	}
-	*new |= n > 0;
+	if (n)
+		*new = true;
 	return n;
 }
 
@@ -152,8 +163,10 @@ static uint32_t debug_files_renew_lines(struct debug_files *d, const struct debu
 
 	for (uint32_t i = 0; i < DEBUG_LACKING_MAX; i++) {
 		struct debug_lacking *a = &d->lacking[i];
-		struct executable *e = a->lines_id ? executables_number(x, a->number) : NULL;
+		struct executable *e = NULL;
 
+		if (a->lines_id)
+			e = executables_number(x, a->number);
 		if (!e || e->lines_id != a->lines_id || !debug_files_same(&a->id, &h->id) ||
 		    !debug_files_may_have(h, e->owner))
 			continue;
@@ -191,7 +204,8 @@ uint32_t debug_files_found(struct debug_files *d, struct executables *x,
 	}
 	debug_files_make_room(d);
 	if (source == DEBUG_SERVER) {
-		h.bytes = fcntl(fd, F_GET_SEALS) >= 0 ? (uint64_t)st.st_size : 0;
+		if (fcntl(fd, F_GET_SEALS) >= 0)
+			h.bytes = (uint64_t)st.st_size;
 		debug_files_make_bytes(d, h.bytes);
 	}
 	d->v[d->n++] = h;
@@ -230,7 +244,8 @@ static struct debug_lacking *debug_files_lacking(struct debug_files *d)
 		if (!a->lines_id)
 			return a;
 		for (uint32_t j = 0; j < DEBUG_LACKING_MAX; j++)
-			n += d->lacking[j].owner == a->owner;
+			if (d->lacking[j].owner == a->owner)
+				n++;
 		if (n < most || (n == most && best && a->turn > best->turn))
 			continue;
 		best = a;
@@ -286,9 +301,12 @@ static struct debug_ask *debug_files_free_ask(struct debug_files *d, uint32_t ow
 			continue;
 		}
 		used++;
-		own += a->owner == owner;
+		if (a->owner == owner)
+			own++;
 	}
-	return debug_files_may_ask(own, used, DEBUG_ASKS_MAX) ? unused : NULL;
+	if (!debug_files_may_ask(own, used, DEBUG_ASKS_MAX))
+		return NULL;
+	return unused;
 }
 
 /* loaderd's opener, and if that has none a server. */
@@ -308,8 +326,8 @@ static void debug_files_ask_opener(struct debug_files *d, struct executable *e,
 		d->ops->missing(d->ctx, id, e->owner, useless);
 }
 
-/* Was what is at hand of use to an executable with this build ID?  Then one that somebody
- * else made with it cannot have it taken away. */
+/* Was what is at hand of use to an executable with this build ID?  Then an
+ * executable that another user made with this build ID cannot remove it. */
 static bool debug_files_served(const struct executables *x, const struct build_id *id)
 {
 	struct build_id own;

@@ -13,13 +13,13 @@
  * lines asks for it; if the host has none, servers are asked, and what comes has the lines
  * asked for anew.
  *
- * Who makes many programs with invented build IDs does not keep others waiting: questions
+ * A user with many programs of invented build IDs does not keep others waiting: questions
  * are shared by owner (debug_files_may_ask()).
  *
  * A descriptor holds on to a file system, so one of a host's file goes after
  * DEBUG_LOCAL_NS; one of a server after DEBUG_SERVER_NS without use, or when it proved to
- * be of no use.  Of more than DEBUG_FILES_MAX goes what was used least recently; and of
- * those of servers that are memory, when they have more than DEBUG_SERVER_BYTES.
+ * be of no use.  Beyond DEBUG_FILES_MAX, and of servers' files in memory beyond
+ * DEBUG_SERVER_BYTES, the least recently used one goes.
  */
 #ifndef SYMBOLIZERD_KNOWLEDGE_DEBUG_FILES_H
 #define SYMBOLIZERD_KNOWLEDGE_DEBUG_FILES_H
@@ -47,7 +47,7 @@ struct build_id {
 	uint8_t bytes[BUILD_ID_MAX];
 };
 
-/* Who looks for files. */
+/* What looks for files. */
 struct debug_files_ops {
 	/* Have loaderd look for this build ID as the executable of this number would:
 	 * debug_files_answer() follows.  0 or -errno. */
@@ -78,7 +78,7 @@ struct debug_ask {
 
 /* A question for an alternate file, or its answer. */
 struct debug_lacking {
-	uint32_t lines_id;	/* of who lacks it; 0: free */
+	uint32_t lines_id;	/* of the file that lacks it; 0: free */
 	uint32_t number, owner;	/* of that */
 	uint64_t missing_ns;	/* when servers were to be asked; 0: never */
 	uint64_t turn;		/* the larger, the later it came */
@@ -93,16 +93,18 @@ struct debug_files {
 	uint64_t turn;		/* of the next of these */
 	uint32_t next;		/* the executable that is looked at next */
 	uint64_t again_ns;	/* DEBUG_AGAIN_NS, but for tests */
-	const struct debug_files_ops *ops;	/* NULL: nobody is asked */
+	const struct debug_files_ops *ops;	/* NULL: nothing is asked */
 	void *ctx;
 };
 
 /* Of so many questions that may be under way, so many are, and this owner has `own` of
- * them: may he ask one more?  Who has none may, while there is room; the more one has,
- * the more room there must be for others, and nobody has more than four. */
+ * them: may it ask one more?  An owner with none may, while there is room; the more one
+ * has, the more room there must be for others, and four are the most. */
 static inline bool debug_files_may_ask(uint32_t own, uint32_t used, uint32_t all)
 {
-	return own ? all - used > own * all / 4 : used < all;
+	if (!own)
+		return used < all;
+	return all - used > own * all / 4;
 }
 
 void debug_files_init(struct debug_files *d);

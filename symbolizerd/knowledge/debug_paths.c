@@ -6,10 +6,10 @@
 
 /* One more, of three parts; dir has n bytes. */
 static void debug_paths_add(struct msg_wanted *q, size_t *at, const char *before,
-			    const char *dir, size_t n, const char *behind)
+			    const char *dir, size_t n, const char *after)
 {
 	size_t left = sizeof(q->paths) - 1 - *at;	/* but the NUL at the end */
-	int len = snprintf(q->paths + *at, left, "%s%.*s%s", before, (int)n, dir, behind);
+	int len = snprintf(q->paths + *at, left, "%s%.*s%s", before, (int)n, dir, after);
 
 	if (len >= 0 && (size_t)len < left)
 		*at += (size_t)len + 1;

@@ -13,7 +13,7 @@
 #include "symbolizerd/knowledge/debug_files.h"
 
 /* Fill in q->paths.  id->len 0: it has no build ID; exe: where the executable lies, NULL:
- * nobody knows; link: "" without.  Names for which there is no room are left out. */
+ * unknown; link: "" without.  Names for which there is no room are left out. */
 void debug_paths_set(struct msg_wanted *q, const struct build_id *id, const char *exe,
 		     const char *link);
 

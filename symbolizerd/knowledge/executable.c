@@ -230,8 +230,10 @@ int executables_assign(struct executables *x, uint32_t number, uint32_t i,
 		       const char *path, size_t len, bool host)
 {
 	bool better = path && (host || !x->v[i]->path);
-	char *copy = better ? strndup(path, len) : NULL;
+	char *copy = NULL;
 
+	if (better)
+		copy = strndup(path, len);
 	if ((better && !copy) || !executables_reserve_number(x, number)) {
 		free(copy);
 		return -ENOMEM;
@@ -257,7 +259,9 @@ int executables_retire(struct executables *x, uint32_t number,
 	if (!executables_number(x, number))
 		return 0;
 	executables_unretire(x, number);
-	return vector_push(&x->retired, r) ? 0 : -ENOMEM;
+	if (!vector_push(&x->retired, r))
+		return -ENOMEM;
+	return 0;
 }
 
 void executables_forget_numbers(struct executables *x)
@@ -331,7 +335,9 @@ bool executable_known(struct executable *e, const struct msg_job_done *done)
 	e->debug = done->debug;
 	e->lines = done->lines;
 	free(e->runtime_id);
-	e->runtime_id = done->runtime_id[0] ? strdup(done->runtime_id) : NULL;
+	e->runtime_id = NULL;
+	if (done->runtime_id[0])
+		e->runtime_id = strdup(done->runtime_id);
 	e->known = true;
 	e->quarantined = false;
 	return true;
@@ -410,6 +416,28 @@ uint32_t executable_places(struct executable *e, uint64_t off, uint32_t interval
 	executable_mark(e, off, interval);
 	return symbols_places(&e->symbols, off, ret);
 }
+
+static void executable_name(void *source, const struct frame_place *f, struct frame_called *c)
+{
+	(void)source;
+	if (f->exe && (f->exe->path || vdso_is(&f->exe->key)))
+		c->n = executable_places(f->exe, FRAME_PLACE(f->words[0]), f->interval, c->at);
+}
+
+/* A worker reads it, or loaderd is asked for it. */
+static bool executable_waits(void *source, const struct frame_place *f)
+{
+	const struct executable *e = f->exe;
+
+	(void)source;
+	if (!e || e->named || symbols_at(&e->few, FRAME_PLACE(f->words[0])))
+		return false;
+	if (e->jobs > 0)
+		return true;
+	return e->wanted && (e->fd >= 0 || f->now_ns - e->wanted_ns < EXECUTABLE_OPEN_NS);
+}
+
+const struct name_source executable_source = { executable_name, executable_waits };
 
 /* Keep what samples met, and no more.  False, and nothing changed: no memory. */
 static bool executable_keep_few(struct executable *e)
@@ -634,20 +662,25 @@ bool executables_symbols_room(struct executables *x, const struct executable *e,
 				 false);
 }
 
+static bool executable_idle(const struct executable *e, uint32_t interval)
+{
+	if (e->quarantined)
+		return interval - e->used >= QUARANTINE_INTERVALS;
+	return interval - e->used >= EXECUTABLE_IDLE_INTERVALS;
+}
+
 void executables_sweep(struct executables *x, uint32_t interval)
 {
 	executables_end_retired(x, interval);
 	for (uint32_t i = 0; i < x->top; i++) {
 		struct executable *e = x->v[i];
 
-		if (e && !e->numbers && !e->wanted)
-			executables_let_go(x, i);
-		if (!e || e->numbers || e->jobs ||
-		    interval - e->used < (e->quarantined ?
-					  QUARANTINE_INTERVALS :
-					  EXECUTABLE_IDLE_INTERVALS))
+		if (!e)
 			continue;
-		executable_remove(x, i);
+		if (!e->numbers && !e->wanted)
+			executables_let_go(x, i);
+		if (!e->numbers && !e->jobs && executable_idle(e, interval))
+			executable_remove(x, i);
 	}
 	executables_bound(x, SYMBOLS_BUDGET, 0, 0, interval, true);
 }
@@ -660,8 +693,10 @@ void executables_count(const struct executables *x, uint64_t *waiting,
 	for (uint32_t i = 0; i < x->top; i++) {
 		const struct executable *e = x->v[i];
 
-		*waiting += e && (e->jobs || (e->wanted && e->fd >= 0));
-		*failed += e && e->quarantined;
+		if (e && (e->jobs || (e->wanted && e->fd >= 0)))
+			++*waiting;
+		if (e && e->quarantined)
+			++*failed;
 	}
 }
 
@@ -679,8 +714,9 @@ void executables_quarantine(const struct executables *x,
 		if (!e || !e->quarantined || !e->path)
 			continue;
 		len = strlen(e->path);
-		tail = e->path + (len < QUARANTINE_PATH ? 0 :
-				  len - (QUARANTINE_PATH - 1));
+		tail = e->path;
+		if (len >= QUARANTINE_PATH)
+			tail += len - (QUARANTINE_PATH - 1);
 		memcpy(ret->path[n++], tail, strlen(tail));
 	}
 }

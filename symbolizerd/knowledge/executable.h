@@ -6,10 +6,10 @@
  * it until that loaderd ends.  Its symbols come from a worker, whole, and stay so until
  * samples have met no new one for LET_GO_INTERVALS: then only those stay that samples met, and
  * the file is read again when a sample meets another one.  If that is soon, they went too
- * early: the next time they stay twice as long, LET_GO_DOUBLED times at most.  So who has
- * new ones met on purpose has a file read once in twice LET_GO_INTERVALS.  There are two
- * budgets of bytes: of those that are idle, and of all.
- * Beyond them the owner who has the most gives first.  A key that a sample mentions before
+ * early: the next time they stay twice as long, LET_GO_DOUBLED times at most.  So a program
+ * that has new ones met on purpose has a file read once in twice LET_GO_INTERVALS.  There
+ * are two budgets of bytes: for idle symbols, and for all.
+ * Beyond them the owner with the most loses symbols first.  A key that a sample mentions before
  * loaderd has opened the file is an entry without a path.
  *
  * Symbols are read when a sample meets the file, which may be when no process runs
@@ -26,6 +26,7 @@
 #include "common/vector.h"
 #include "ipc/counters.h"
 #include "ipc/message_hub.h"
+#include "symbolizerd/knowledge/name_source.h"
 #include "symbolizerd/symbols/index.h"
 #include "symbolizerd/tables/owners.h"
 
@@ -37,7 +38,8 @@
 #define SYMBOLS_TRIES		3	/* for want of memory or processes */
 #define LET_GO_INTERVALS	6	/* without a new name: half a minute by default */
 #define LET_GO_DOUBLED		3	/* times at most */
-#define KEPT_S			60	/* so long at least, if nobody maps it */
+#define EXECUTABLE_OPEN_NS	2000000000ULL	/* samples wait so long for an unknown file */
+#define KEPT_S			60	/* so long at least, if it is not mapped */
 #define SYMBOLS_BUDGET		(64u << 20)	/* of all idle ones */
 #define SYMBOLS_BUDGET_ALL	(256u << 20)	/* a quarter of HUB_AS_BYTES */
 
@@ -130,7 +132,7 @@ struct executable *executables_number(const struct executables *x,
 				      uint32_t number);
 
 /* From now on number stands for entry i.  path (len bytes) is where a process
- * sees the file; NULL: nobody says.  A path of the host's is kept, and replaces
+ * sees the file; NULL: unknown.  A path of the host's is kept, and replaces
  * what is known; another one is kept while none is known.  0 or -ENOMEM. */
 int executables_assign(struct executables *x, uint32_t number, uint32_t i,
 		       const char *path, size_t len, bool host);
@@ -149,6 +151,8 @@ bool executable_want(struct executable *e, uint64_t off, uint64_t now_ns);
 uint32_t executable_places(struct executable *e, uint64_t off, uint32_t interval,
 			   struct symbol_place ret[SYMBOL_DEPTH_MAX]);
 
+extern const struct name_source executable_source;	/* it is in frame_place.exe */
+
 /* Has it use for a descriptor, to have symbols read? */
 bool executable_unread(const struct executable *e);
 
@@ -164,7 +168,7 @@ static inline bool executable_lacks_debug(const struct executable *e)
 	return e->debug == JOB_DEBUG_INSIDE || e->debug == JOB_DEBUG_MISSING || e->lacks_dwarf;
 }
 
-/* Nobody has looked yet whether it has lines: no sample waits for that. */
+/* It is not known yet whether it has lines: no sample waits for that. */
 static inline bool executable_lines_unsure(const struct executable *e)
 {
 	return e->debug == JOB_DEBUG_LINES && !e->lines_seen;
@@ -200,7 +204,7 @@ void executable_failed(struct executable *e, bool quarantine);
 
 /*
  * May one more descriptor of this owner's be kept?  If not, *ret is the entry
- * whose descriptor goes first: of the owner who has the most of them, the one
+ * whose descriptor goes first: of the owner with the most of them, the one
  * that was kept longest and is not wanted.  EXECUTABLE_NONE: all are wanted.
  */
 bool executables_may_keep(struct executables *x, uint32_t owner, uint32_t *ret);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,118 +11,57 @@
 #include <xxhash.h>
 
 #include "common/clock.h"
-#include "ipc/message_hub.h"
 #include "symbolizerd/knowledge/record.h"
 
-#define PLACE_BYTES	(sizeof(struct jit_place) + 2 * sizeof(struct hash_slot))
-#define GIVE_STEPS	4096	/* places looked at for one that gives */
 #define GROWN_NS	(NSEC_PER_SEC / 10)
-#define DUMP_WAIT_NS	(NSEC_PER_SEC / 2)	/* for MSG_EXE, behind an answer */
+#define DUMP_WAIT_NS	(NSEC_PER_SEC / 2)	/* for MSG_EXE, after an answer */
 
-void jit_init(struct jit *j, uint64_t seed, struct hub_stats *stats)
-{
-	*j = (struct jit){ .seed = seed, .stats = stats, .bytes.seed = seed };
-}
+/* A process whose user is not known; no user has such a number (owner_of_uid()). */
+#define JIT_OWNER(slot)	(0x80000000u + (slot))
+
+_Static_assert(offsetof(struct jit_place, entry) == 0, "entry comes first");
 
 /* --- places ------------------------------------------------------------------- */
 
-static uint64_t jit_place_hash(const struct jit *j, uint32_t space, uint64_t addr)
-{
-	uint64_t key[2] = { space, addr };
+struct jit_place_key {
+	uint64_t space, addr;
+};
 
-	return XXH3_64bits_withSeed(key, sizeof(key), j->seed);
+static uint64_t jit_hash(const struct jit *j, const struct jit_place_key *key)
+{
+	return XXH3_64bits_withSeed(key, sizeof(*key), j->seed);
+}
+
+static bool jit_same_place(const void *entry, const void *key)
+{
+	const struct jit_place *a = entry;
+	const struct jit_place_key *k = key;
+
+	return a->space == k->space && a->addr == k->addr;
 }
 
 static struct jit_place *jit_place(const struct jit *j, uint32_t space, uint64_t addr)
 {
-	const struct hash_slot *s = hash_find(&j->by_addr, jit_place_hash(j, space, addr));
+	struct jit_place_key key = { space, addr };
+	uint32_t i = owner_cache_find(&j->places, jit_hash(j, &key), &key);
 
-	while (s && (j->places.v[hash_index(s)].space != space ||
-		     j->places.v[hash_index(s)].addr != addr))
-		s = hash_next(&j->by_addr, s);
-	return s ? &j->places.v[hash_index(s)] : NULL;
+	return i == INDEX_NONE ? NULL : owner_cache_at(&j->places, i);
 }
 
-static struct jit_process *jit_process(const struct jit *j, uint32_t space)
+static uint32_t jit_place_index(const struct jit *j, const struct jit_place *a)
 {
-	struct jit_process *p = space && j->v ? &j->v[space % JIT_PROCESSES] : NULL;
-
-	return p && p->space == space ? p : NULL;
+	return (uint32_t)(a - (const struct jit_place *)(const void *)j->places.v);
 }
 
-static void jit_drop_place(struct jit *j, uint32_t i)
+static bool jit_place_dropped(void *ctx, uint32_t i)
 {
-	struct jit_place *a = &j->places.v[i];
-	struct jit_process *p = jit_process(j, a->space);
+	struct jit *j = ctx;
+	struct jit_place *a = owner_cache_at(&j->places, i);
 
-	if (p)
-		p->n_places--;
-	hash_remove_index(&j->by_addr, jit_place_hash(j, a->space, a->addr), i);
-	owners_add(&j->bytes, a->owner, -(int64_t)a->bytes);
 	free(a->name);
-	*a = (struct jit_place){ .state = JIT_FREE };
-	vector_push(&j->free_places, i);	/* or it stays unused */
-}
-
-/* One of this owner's goes.  False: none was found. */
-static bool jit_give(struct jit *j, uint32_t owner)
-{
-	for (uint32_t n = 0; n < GIVE_STEPS && n < j->places.n; n++) {
-		uint32_t i = j->hand++ % j->places.n;
-
-		if (j->places.v[i].state && j->places.v[i].owner == owner) {
-			jit_drop_place(j, i);
-			return true;
-		}
-	}
+	a->name = NULL;
+	a->state = JIT_FREE;
 	return false;
-}
-
-/* May this owner have so many bytes more?  Then they are his. */
-static bool jit_charge(struct jit *j, uint32_t owner, uint32_t bytes)
-{
-	uint32_t most;
-
-	while (j->bytes.total + bytes > JIT_BYTES) {
-		if (!owners_most(&j->bytes, &most) || most == owner || !jit_give(j, most))
-			return false;
-	}
-	owners_add(&j->bytes, owner, bytes);
-	return true;
-}
-
-/* A free element, or INDEX_NONE. */
-static uint32_t jit_place_index(struct jit *j)
-{
-	static const struct jit_place none;
-
-	if (j->free_places.n)
-		return j->free_places.v[--j->free_places.n];
-	return vector_push(&j->places, none) ? j->places.n - 1 : INDEX_NONE;
-}
-
-static void jit_new_place(struct jit *j, struct jit_process *p, uint64_t addr,
-			  uint32_t interval, uint64_t now_ns)
-{
-	uint32_t i;
-
-	if (p->n_places >= JIT_PLACES || !vector_reserve(&p->wanted, 1) ||
-	    !jit_charge(j, p->owner, PLACE_BYTES))
-		return;
-	i = jit_place_index(j);
-	if (i == INDEX_NONE ||
-	    !hash_add(&j->by_addr, jit_place_hash(j, p->space, addr), i)) {
-		owners_add(&j->bytes, p->owner, -(int64_t)PLACE_BYTES);
-		if (i != INDEX_NONE)
-			vector_push(&j->free_places, i);
-		return;
-	}
-	j->places.v[i] = (struct jit_place){
-		.addr = addr, .born_ns = now_ns, .space = p->space, .bytes = PLACE_BYTES,
-		.owner = p->owner, .used = interval, .state = JIT_WANTED,
-	};
-	p->n_places++;
-	p->wanted.v[p->wanted.n++] = i;
 }
 
 const struct jit_place *jit_find(const struct jit *j, uint32_t space, uint64_t addr)
@@ -129,297 +69,356 @@ const struct jit_place *jit_find(const struct jit *j, uint32_t space, uint64_t a
 	return space ? jit_place(j, space, addr) : NULL;
 }
 
-/* Has a file more to say than when it was read?  Not asked all the time. */
-static bool jit_grown(struct jit_process *p, uint64_t now_ns)
-{
-	if (now_ns - p->grown_ns < GROWN_NS)
-		return p->grown;
-	p->grown_ns = now_ns;
-	p->grown = false;
-	for (int s = 0; s < JIT__SOURCES; s++) {
-		const struct jit_file *f = &p->file[s];
-		struct stat st;
+/* --- processes ------------------------------------------------------------------ */
 
-		p->grown |= f->fd >= 0 && !fstat(f->fd, &st) &&
-			    (uint64_t)st.st_size != f->size;
+/* The perf map's target of a space; NULL: it is gone. */
+static struct visit_target *jit_map(const struct jit *j, uint32_t space)
+{
+	return visits_find(&j->visits, space);
+}
+
+static struct jit_file *jit_file(struct jit *j, const struct visit_target *t)
+{
+	return &j->files[visits_slot(&j->visits, t)];
+}
+
+/* The jitdump's target of a process; NULL: there is none. */
+static struct visit_target *jit_dump_of(struct jit *j, const struct visit_target *map)
+{
+	return visits_find(&j->visits, jit_file(j, map)->dump);
+}
+
+static struct visit_key jit_target_key(const struct trace_rec *rec, enum jit_source source)
+{
+	return (struct visit_key){ { rec->start_ns, rec->exec_id, rec->tgid, source } };
+}
+
+static enum jit_source jit_source(const struct visit_target *t)
+{
+	return t->key.v[3] == JIT_DUMP ? JIT_DUMP : JIT_MAP;
+}
+
+static void jit_close(struct jit_file *f)
+{
+	if (f->fd >= 0)
+		close(f->fd);
+	f->fd = -1;
+}
+
+/* The places of a process are of no space then: the next sweep drops them. */
+static void jit_target_dropped(void *ctx, const struct visit_target *t)
+{
+	struct jit_file *f = jit_file(ctx, t);
+
+	jit_close(f);
+	*f = (struct jit_file){ .fd = -1 };
+}
+
+static struct visit_target *jit_new_dump(struct jit *j, struct visit_target *map,
+					 uint64_t now_ns)
+{
+	struct visit_key key = map->key;
+	struct visit_target *dump;
+
+	key.v[3] = JIT_DUMP;
+	dump = visits_target(&j->visits, &key, map->owner, now_ns);
+	if (!dump)
+		return NULL;
+	jit_file(j, dump)->space = map->number;
+	jit_file(j, map)->dump = dump->number;
+	return dump;
+}
+
+/* --- files ---------------------------------------------------------------------- */
+
+/* There is room for one more. */
+static void jit_make_room(struct jit *j)
+{
+	struct visit_target *oldest = NULL;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; j->visits.v && i < JIT_TARGETS; i++) {
+		struct visit_target *t = &j->visits.v[i];
+
+		if (!t->number || j->files[i].fd < 0)
+			continue;
+		n++;
+		if (!oldest || t->used_ns < oldest->used_ns)
+			oldest = t;
 	}
-	return p->grown;
+	if (n >= JIT_FDS)
+		jit_close(jit_file(j, oldest));
+}
+
+/* A copy of fd is the target's file. */
+static void jit_keep(struct jit *j, const struct visit_target *t, int fd)
+{
+	struct jit_file *f = jit_file(j, t);
+
+	jit_close(f);
+	jit_make_room(j);
+	f->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	f->missing = 0;
+}
+
+static bool jit_file_grown(const struct jit_file *f)
+{
+	struct stat st;
+
+	return f->fd >= 0 && !fstat(f->fd, &st) && (uint64_t)st.st_size != f->size;
+}
+
+/* Has a file of the process more to say than when it was read?  Not asked all the time. */
+static bool jit_grown(struct jit *j, const struct visit_target *map, uint64_t now_ns)
+{
+	const struct visit_target *dump = jit_dump_of(j, map);
+	struct jit_file *f = jit_file(j, map);
+
+	if (now_ns - f->grown_ns < GROWN_NS)
+		return f->grown;
+	f->grown_ns = now_ns;
+	f->grown = jit_file_grown(f) || (dump && jit_file_grown(jit_file(j, dump)));
+	return f->grown;
+}
+
+static bool jit_has_file(struct jit *j, const struct visit_target *map)
+{
+	const struct visit_target *dump = jit_dump_of(j, map);
+
+	return jit_file(j, map)->fd >= 0 || (dump && jit_file(j, dump)->fd >= 0);
 }
 
 bool jit_waits(struct jit *j, uint32_t space, uint64_t addr, uint64_t now_ns)
 {
 	const struct jit_place *a = jit_find(j, space, addr);
-	struct jit_process *p = jit_process(j, space);
+	const struct visit_target *map = jit_map(j, space);
 
-	if (!a || !p || a->name || !j->visit)
+	if (!a || !map || a->name || !j->visit)
 		return false;
-	return a->state == JIT_WANTED || jit_grown(p, now_ns) ||
-	       (now_ns - a->born_ns < JIT_YOUNG_NS &&
-		(p->file[JIT_DUMP].fd >= 0 || p->file[JIT_MAP].fd >= 0));
+	if (a->state == JIT_WANTED || jit_grown(j, map, now_ns))
+		return true;
+	if (!jit_has_file(j, map))
+		return now_ns < jit_file(j, map)->dump_until_ns;
+	return now_ns - a->born_ns < JIT_YOUNG_NS;
 }
 
-/* --- processes ------------------------------------------------------------------ */
-
-static uint64_t jit_key_hash(const struct jit *j, uint32_t tgid, uint64_t start_ns,
-			     uint64_t exec_id)
+static void jit_source_name(void *source, const struct frame_place *f, struct frame_called *c)
 {
-	uint64_t key[3] = { tgid, start_ns, exec_id };
+	const struct jit_place *a = jit_find(source, f->space, FRAME_ADDR(f->words[0]));
 
-	return XXH3_64bits_withSeed(key, sizeof(key), j->seed);
+	if (!a || !a->name)
+		return;
+	c->n = 1;
+	c->at[0] = (struct symbol_place){ .name = a->name, .file = a->file, .line = a->line };
 }
 
-static void jit_close(struct jit_process *p)
+static bool jit_source_waits(void *source, const struct frame_place *f)
 {
-	for (int s = 0; s < JIT__SOURCES; s++) {
-		if (p->file[s].fd >= 0)
-			close(p->file[s].fd);
-		p->file[s].fd = -1;
-	}
+	return jit_waits(source, f->space, FRAME_ADDR(f->words[0]), f->now_ns);
 }
 
-/* Its places are of no space then: the next sweep drops them. */
-static void jit_drop_process(struct jit *j, struct jit_process *p)
-{
-	jit_close(p);
-	free(p->wanted.v);
-	hash_remove_index(&j->by_key, jit_key_hash(j, p->tgid, p->start_ns, p->exec_id),
-			  (uint32_t)(p - j->v));
-	*p = (struct jit_process){ .space = 0 };
-}
+const struct name_source jit_name_source = { jit_source_name, jit_source_waits };
 
-/* A free element; else that of the process whose last sample is longest ago. */
-static struct jit_process *jit_take_process(struct jit *j, uint32_t interval)
-{
-	struct jit_process *oldest = NULL;
-
-	if (!j->v)
-		j->v = calloc(JIT_PROCESSES, sizeof(*j->v));
-	for (uint32_t i = 0; j->v && i < JIT_PROCESSES; i++) {
-		struct jit_process *p = &j->v[i];
-
-		if (!p->space)
-			return p;
-		if (p->used != interval && (!oldest || p->used < oldest->used))
-			oldest = p;
-	}
-	if (oldest)
-		jit_drop_process(j, oldest);
-	return oldest;
-}
-
-static void jit_take_dump(struct jit *j, struct jit_process *p)
+/* The first jitdump that came for this process before its first sample. */
+static void jit_take_dump(struct jit *j, struct visit_target *map, uint32_t tgid,
+			  uint64_t now_ns)
 {
 	for (uint32_t i = 0; i < JIT_DUMPS; i++) {
-		if (j->dumps[i].tgid != p->tgid)
+		struct visit_target *dump;
+
+		if (j->dumps[i].tgid != tgid)
 			continue;
-		p->file[JIT_DUMP].fd = j->dumps[i].fd;
 		j->dumps[i].tgid = 0;
+		dump = jit_new_dump(j, map, now_ns);
+		if (dump)
+			jit_keep(j, dump, j->dumps[i].fd);
+		close(j->dumps[i].fd);
 	}
 }
 
-static struct jit_process *jit_new_process(struct jit *j, const struct trace_rec *rec,
-					   uint64_t hash, uint32_t interval)
+uint32_t jit_space(struct jit *j, const struct trace_rec *rec, uint64_t now_ns)
 {
-	struct jit_process *p = jit_take_process(j, interval);
-
-	if (!p || !hash_add(&j->by_key, hash, (uint32_t)(p - j->v)))
-		return NULL;
-	/* never 0, and another one each time */
-	j->generation = (j->generation + 1) % (UINT32_MAX / JIT_PROCESSES);
-	*p = (struct jit_process){
-		.start_ns = rec->start_ns, .exec_id = rec->exec_id, .tgid = rec->tgid,
-		.space = (j->generation + 1) * JIT_PROCESSES + (uint32_t)(p - j->v),
-		.owner = OWNER_UNKNOWN,
-		.file = { { .fd = -1 }, { .fd = -1 } },
-	};
-	jit_take_dump(j, p);
-	return p;
-}
-
-uint32_t jit_space(struct jit *j, const struct trace_rec *rec, uint32_t interval)
-{
-	const struct hash_slot *s;
-	struct jit_process *p;
-	uint64_t hash;
+	struct visit_key key = jit_target_key(rec, JIT_MAP);
+	struct visit_target *map, *dump;
 
 	if (!(rec->flags & REC_HAS_ANON))
 		return 0;
-	hash = jit_key_hash(j, rec->tgid, rec->start_ns, rec->exec_id);
-	s = hash_find(&j->by_key, hash);
-	while (s && (j->v[hash_index(s)].tgid != rec->tgid ||
-		     j->v[hash_index(s)].start_ns != rec->start_ns ||
-		     j->v[hash_index(s)].exec_id != rec->exec_id))
-		s = hash_next(&j->by_key, s);
-	p = s ? &j->v[hash_index(s)] : jit_new_process(j, rec, hash, interval);
-	if (!p)
+	map = visits_target(&j->visits, &key, OWNER_UNKNOWN, now_ns);
+	if (!map)
 		return 0;
-	p->used = interval;
-	return p->space;
+	if (!jit_file(j, map)->space) {
+		*jit_file(j, map) = (struct jit_file){ .fd = -1, .space = map->number };
+		jit_take_dump(j, map, rec->tgid, now_ns);
+	}
+	dump = jit_dump_of(j, map);
+	if (dump)
+		dump->used_ns = now_ns;
+	return map->number;
 }
 
 /* --- asking ---------------------------------------------------------------------- */
 
-/* What is still to be looked for in this source, at most JIT_ASK; the list of what is
- * wanted loses what is not any more. */
-static size_t jit_collect(struct jit *j, struct jit_process *p, enum jit_source source,
-			  uint64_t words[JIT_ASK])
-{
-	uint32_t n = 0, kept = 0;
-
-	for (uint32_t i = 0; i < p->wanted.n; i++) {
-		const struct jit_place *a = &j->places.v[p->wanted.v[i]];
-
-		if (a->space != p->space || a->state != JIT_WANTED)
-			continue;
-		p->wanted.v[kept++] = p->wanted.v[i];
-		if (n < JIT_ASK && !(a->tried & 1 << source))
-			words[n++] = FRAME_ANON_WORD(a->addr);
-	}
-	p->wanted.n = kept;
-	return n;
-}
-
-static bool jit_ask(struct jit *j, struct jit_process *p, enum jit_source source,
-		    const uint64_t *words, size_t n, uint64_t now_ns)
-{
-	struct jit_file *f = &p->file[source];
-	struct jit_question q = {
-		.start_ns = p->start_ns, .tgid = p->tgid, .space = p->space,
-		.owner = p->owner, .words = words, .n = n, .fd = f->fd,
-	};
-	struct stat st;
-
-	/* the answer may come before .visit() returns */
-	f->next_ns = now_ns + JIT_GAP_NS;
-	p->visit = true;
-	p->source = source;
-	if (f->fd >= 0 && !fstat(f->fd, &st))
-		f->size = (uint64_t)st.st_size;
-	p->grown_ns = 0;
-	j->stats->jit_visits++;
-	if (!j->visit(j->ctx, &q))
-		return true;
-	p->visit = false;
-	return false;
-}
-
 /* No source is left. */
-static void jit_give_up(struct jit *j, struct jit_process *p, uint64_t now_ns)
+static void jit_settle(struct jit_place *a, uint64_t now_ns)
 {
-	for (uint32_t i = 0; i < p->wanted.n; i++) {
-		struct jit_place *a = &j->places.v[p->wanted.v[i]];
-
-		a->state = a->name ? JIT_KNOWN : JIT_NAMELESS;
-		a->at_ns = now_ns;
-	}
-	p->wanted.n = 0;
+	a->state = a->name ? JIT_KNOWN : JIT_NAMELESS;
+	a->at_ns = now_ns;
 }
 
-/* The next question of a process, if one is due. */
-static void jit_step(struct jit *j, struct jit_process *p, uint64_t now_ns)
+/* Look for a place in a target's file.  False: that is not to be read soon. */
+static bool jit_want_in(struct jit *j, struct visit_target *t, struct jit_place *a,
+			uint64_t now_ns)
 {
-	uint64_t words[JIT_ASK];
+	uint64_t word = FRAME_ANON_WORD(a->addr);
 
-	if (!j->visit || p->visit || !p->wanted.n)
-		return;
-	for (int s = 0; s < JIT__SOURCES; s++) {
-		struct jit_file *f = &p->file[s];
-		size_t n = jit_collect(j, p, s, words);
-
-		if (!n || (s == JIT_DUMP && f->fd < 0) ||
-		    (now_ns < f->next_ns && f->next_ns - now_ns > JIT_GAP_NS))
-			continue;	/* it is not to be had soon */
-		if (now_ns >= f->next_ns)
-			jit_ask(j, p, s, words, n, now_ns);
-		return;
-	}
-	if (p->file[JIT_DUMP].fd >= 0 || now_ns >= p->dump_until_ns)
-		jit_give_up(j, p, now_ns);
-}
-
-static void jit_again(struct jit_process *p, struct jit_place *a, uint32_t i)
-{
-	if (!vector_reserve(&p->wanted, 1))
-		return;
+	if (!visits_due(&j->visits, t, now_ns + JIT_GAP_NS))
+		return false;
 	a->state = JIT_WANTED;
-	a->tried = 0;
-	p->wanted.v[p->wanted.n++] = i;
+	if (visits_want(&j->visits, t, &word, true, now_ns))
+		return true;
+	jit_file(j, jit_map(j, a->space))->more = true;
+	jit_settle(a, now_ns);
+	return true;
+}
+
+static void jit_want(struct jit *j, struct visit_target *map, struct jit_place *a,
+		     uint64_t now_ns)
+{
+	struct visit_target *dump = jit_dump_of(j, map);
+
+	if (dump && jit_file(j, dump)->fd >= 0 && jit_want_in(j, dump, a, now_ns))
+		return;
+	if (!jit_want_in(j, map, a, now_ns))
+		jit_settle(a, now_ns);
+}
+
+static void jit_new_place(struct jit *j, struct visit_target *map, uint64_t addr,
+			  uint64_t now_ns)
+{
+	struct jit_place_key key = { map->number, addr };
+	uint32_t owner = map->owner, i;
+	struct jit_place *a;
+
+	if (owner == OWNER_UNKNOWN)
+		owner = JIT_OWNER(visits_slot(&j->visits, map));
+	i = owner_cache_add_key(&j->places, owner, jit_hash(j, &key), 0);
+	if (i == INDEX_NONE)
+		return;
+	a = owner_cache_at(&j->places, i);
+	a->addr = addr;
+	a->space = map->number;
+	a->born_ns = a->used_ns = now_ns;
+	jit_want(j, map, a, now_ns);
 }
 
 /* A name is looked up again, if there may be another one. */
-static void jit_mention_place(struct jit_process *p, struct jit_place *a, uint32_t i,
+static void jit_mention_place(struct jit *j, struct visit_target *map, struct jit_place *a,
 			      uint64_t now_ns)
 {
+	a->used_ns = now_ns;
+	owner_cache_touch(&j->places, jit_place_index(j, a));
 	if (a->state != JIT_KNOWN || now_ns - a->at_ns < JIT_AGAIN_NS)
 		return;
 	a->at_ns = now_ns;
-	if (jit_grown(p, now_ns))
-		jit_again(p, a, i);
+	if (jit_grown(j, map, now_ns))
+		jit_want(j, map, a, now_ns);
 }
 
 void jit_mention(struct jit *j, uint32_t space, const uint64_t *words, size_t n,
-		 uint32_t interval, uint64_t now_ns)
+		 uint64_t now_ns)
 {
-	struct jit_process *p = jit_process(j, space);
+	struct visit_target *map = jit_map(j, space);
 
-	for (size_t i = 0; p && i < n; i += frame_words(words[i])) {
+	for (size_t i = 0; map && i < n; i += frame_words(words[i])) {
 		struct jit_place *a;
 
 		if (FRAME_KIND(words[i]) != FRAME_ANON)
 			continue;
 		a = jit_place(j, space, FRAME_ADDR(words[i]));
-		if (!a) {
-			jit_new_place(j, p, FRAME_ADDR(words[i]), interval, now_ns);
-			continue;
-		}
-		a->used = interval;
-		jit_mention_place(p, a, (uint32_t)(a - j->places.v), now_ns);
+		if (a)
+			jit_mention_place(j, map, a, now_ns);
+		else
+			jit_new_place(j, map, FRAME_ADDR(words[i]), now_ns);
 	}
-	/* what is not due yet waits for the tick */
-	if (p && (now_ns >= p->file[JIT_MAP].next_ns ||
-		  (p->file[JIT_DUMP].fd >= 0 && now_ns >= p->file[JIT_DUMP].next_ns)))
-		jit_step(j, p, now_ns);
 }
 
-/* What had no name may have one where a file has grown, or may be there by now. */
+/* May what has no name have one by now?  A file has grown, or may be there. */
+static bool jit_may_look(struct jit *j, const struct visit_target *map, uint64_t now_ns)
+{
+	const struct jit_file *f = jit_file(j, map);
+
+	if (map->asked)
+		return false;
+	return f->more || jit_grown(j, map, now_ns) ||
+	       (f->fd < 0 && visits_due(&j->visits, map, now_ns));
+}
+
 static void jit_look_again(struct jit *j, uint64_t now_ns)
 {
 	bool any = false;
 
-	for (uint32_t i = 0; j->v && i < JIT_PROCESSES; i++) {
-		struct jit_process *p = &j->v[i];
+	for (uint32_t i = 0; j->visits.v && i < JIT_TARGETS; i++) {
+		const struct visit_target *t = &j->visits.v[i];
+		struct jit_file *f = &j->files[i];
 
-		p->look = p->space && !p->visit &&
-			  (jit_grown(p, now_ns) || (p->file[JIT_MAP].fd < 0 &&
-						    now_ns >= p->file[JIT_MAP].next_ns));
-		any |= p->look;
+		f->look = t->number && f->space == t->number && jit_may_look(j, t, now_ns);
+		if (!f->look)
+			continue;
+		f->more = false;
+		any = true;
 	}
 	for (uint32_t i = 0; any && i < j->places.n; i++) {
-		struct jit_place *a = &j->places.v[i];
-		struct jit_process *p = jit_process(j, a->space);
+		struct jit_place *a = owner_cache_at(&j->places, i);
+		struct visit_target *map = a->state == JIT_NAMELESS ? jit_map(j, a->space) : NULL;
 
-		if (a->state == JIT_NAMELESS && p && p->look && p->used - a->used < 2)
-			jit_again(p, a, i);
+		if (map && jit_file(j, map)->look && now_ns - a->used_ns < JIT_RECENT_NS)
+			jit_want(j, map, a, now_ns);
 	}
 }
 
 void jit_tick(struct jit *j, uint64_t now_ns)
 {
 	jit_look_again(j, now_ns);
-	for (uint32_t i = 0; j->v && i < JIT_PROCESSES; i++) {
-		if (j->v[i].space)
-			jit_step(j, &j->v[i], now_ns);
-	}
+	visits_ask(&j->visits, true, now_ns);
 }
 
-/* --- answers ------------------------------------------------------------------------ */
+/* --- visits ------------------------------------------------------------------------- */
 
-/* Its name from now on; without memory or room it has none. */
+/* A jitdump that had to be closed cannot be opened again. */
+static enum visit_ready jit_ready(void *ctx, const struct visit_target *t, uint32_t under_way,
+				  uint64_t now_ns)
+{
+	(void)under_way;
+	(void)now_ns;
+	if (jit_source(t) == JIT_DUMP && jit_file(ctx, t)->fd < 0)
+		return VISIT_NEVER;
+	return VISIT_NOW;
+}
+
+static int jit_ask(void *ctx, const struct visit_target *t, struct visit_question *q)
+{
+	struct jit *j = ctx;
+	struct jit_file *f = jit_file(j, t);
+	struct visit_target *map = jit_map(j, f->space);
+	struct stat st;
+
+	if (!j->visit)
+		return -ESRCH;
+	q->start_ns = t->key.v[0];
+	q->tgid = (uint32_t)t->key.v[2];
+	q->fd = f->fd;
+	if (f->fd >= 0 && !fstat(f->fd, &st))
+		f->size = (uint64_t)st.st_size;
+	if (map)
+		jit_file(j, map)->grown_ns = 0;
+	j->stats->jit_visits++;
+	return j->visit(j->ctx, q);
+}
+
+/* Its name from now on; without memory or room it keeps what it has. */
 static void jit_name(struct jit *j, struct jit_place *a, const struct symbol_place *s)
 {
 	size_t name = strlen(s->name) + 1, file = strlen(s->file) + 1;
-	uint32_t bytes = (uint32_t)(PLACE_BYTES + name + file);
-	uint32_t more = bytes > a->bytes ? bytes - a->bytes : 0;
 	char *piece;
 
 	a->line = s->line;
@@ -428,144 +427,105 @@ static void jit_name(struct jit *j, struct jit_place *a, const struct symbol_pla
 	piece = malloc(name + file);
 	if (!piece)
 		return;
-	/* who gives is another owner: this one stays */
-	if (more && !jit_charge(j, a->owner, more)) {
+	if (!owner_cache_resize(&j->places, jit_place_index(j, a), (uint32_t)(name + file))) {
 		free(piece);
 		return;
 	}
-	if (!more)
-		owners_add(&j->bytes, a->owner, (int64_t)bytes - a->bytes);
 	memcpy(piece, s->name, name);
 	memcpy(piece + name, s->file, file);
 	free(a->name);
 	a->name = piece;
 	a->file = piece + name;
-	a->bytes = bytes;
 	j->stats->jit_names++;
 }
 
-/* When may it be asked for again? */
-static uint64_t jit_next(struct jit_file *f, int result, uint64_t now_ns)
+static void jit_take_name(void *ctx, const struct visit_target *t, const uint64_t *words,
+			  const struct frame_names *names, uint32_t first, uint32_t n, int result)
+{
+	struct jit *j = ctx;
+	uint32_t space = jit_file(j, t)->space;
+	struct jit_place *a = jit_place(j, space, FRAME_ADDR(words[0]));
+	struct symbol_place named = { .name = "" };
+	struct visit_target *map = jit_map(j, space);
+
+	if (!a || !map || a->state != JIT_WANTED)
+		return;
+	if (n)
+		named = frame_names_place(names, first);
+	if (result == VISIT_LOST)
+		jit_file(j, map)->more = true;
+	else if (named.name[0])
+		jit_name(j, a, &named);
+	else if (jit_source(t) == JIT_DUMP && jit_want_in(j, map, a, j->visits.now_ns))
+		return;
+	jit_settle(a, j->visits.now_ns);
+}
+
+/* A file that was not there: when it is asked for again.  That is at a tick: a little
+ * earlier rather than one later. */
+static uint64_t jit_missing(struct jit_file *f, uint64_t now_ns)
 {
 	uint32_t doubled = f->missing < 2 ? 0 : f->missing - 2;
 	uint64_t wait = JIT_GAP_NS << (doubled < 5 ? doubled : 5);
 
-	if (result == -ESRCH || result == -EPERM || result == -ESTALE || result > 0)
-		return UINT64_MAX;	/* ended, in quarantine, not his, or nonsense */
-	if (result == -EAGAIN || result == -ETIMEDOUT)
-		return now_ns + JIT_GAP_NS;
 	f->missing++;
-	/* it is asked at a tick: a little earlier rather than one later */
-	return now_ns - NSEC_PER_SEC / 2 + (wait < JIT_MISSING_NS ? wait : JIT_MISSING_NS);
+	if (wait > JIT_MISSING_NS)
+		wait = JIT_MISSING_NS;
+	return now_ns - NSEC_PER_SEC / 2 + wait;
 }
 
-void jit_answer(struct jit *j, uint32_t space, const uint64_t *words, size_t n,
-		const struct frame_names *names, int result, uint64_t now_ns)
+static void jit_answered(void *ctx, struct visit_target *t, int result)
 {
-	struct jit_process *p = jit_process(j, space);
-	struct jit_file *f;
+	struct jit *j = ctx;
+	struct jit_file *f = jit_file(j, t);
 
-	if (!p || !p->visit)
+	if (visits_delayed(result))
 		return;
-	f = &p->file[p->source];
-	p->visit = false;
-	if (!names)
-		f->next_ns = jit_next(f, result, now_ns);
-	else
-		f->missing = 0;
 	if (result == -ESRCH)
-		j->stats->jit_gone += n;
-	/* one that is only delayed is looked for again */
-	if (result == -EAGAIN || result == -ETIMEDOUT)
+		j->stats->jit_gone += t->asked;
+	if (!result)
+		f->missing = 0;
+	else if (result == -ESRCH || result == -EPERM || result == -ESTALE || result > 0)
+		t->closed = true;	/* ended, in quarantine, of another process, or nonsense */
+	else
+		t->next_ns = jit_missing(f, j->visits.now_ns);
+	if (jit_source(t) == JIT_MAP && !jit_dump_of(j, t))
+		f->dump_until_ns = j->visits.now_ns + DUMP_WAIT_NS;
+}
+
+/* --- the perf map and the jitdump ------------------------------------------------------- */
+
+static void jit_set_owner(struct jit *j, struct visit_target *map, uint32_t owner)
+{
+	struct visit_target *dump = jit_dump_of(j, map);
+
+	if (map->owner == owner)
 		return;
-	if (p->source == JIT_MAP && p->file[JIT_DUMP].fd < 0)
-		p->dump_until_ns = now_ns + DUMP_WAIT_NS;
-	for (size_t i = 0; i < n; i++) {
-		struct jit_place *a = jit_place(j, space, FRAME_ADDR(words[i]));
-
-		if (a && a->state == JIT_WANTED)
-			a->tried |= 1 << p->source;
-	}
-	for (uint32_t i = 0; names && i < names->n; i++) {
-		struct symbol_place s = frame_names_place(names, i);
-		struct jit_place *a = names->v[i].frame < n ?
-			jit_place(j, space, FRAME_ADDR(words[names->v[i].frame])) : NULL;
-
-		if (!a || a->state != JIT_WANTED || !s.name[0])
-			continue;
-		jit_name(j, a, &s);
-		a = jit_place(j, space, a->addr);
-		if (a) {
-			a->state = a->name ? JIT_KNOWN : JIT_NAMELESS;
-			a->at_ns = now_ns;
-		}
-	}
-}
-
-/* --- files ---------------------------------------------------------------------------- */
-
-/* There is room for those of one process more. */
-static void jit_make_room(struct jit *j, const struct jit_process *keep)
-{
-	struct jit_process *oldest = NULL;
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < JIT_PROCESSES; i++) {
-		struct jit_process *p = &j->v[i];
-
-		if (!p->space || p == keep ||
-		    (p->file[JIT_DUMP].fd < 0 && p->file[JIT_MAP].fd < 0))
-			continue;
-		n++;
-		if (!oldest || p->used < oldest->used)
-			oldest = p;
-	}
-	if (n >= JIT_FDS)
-		jit_close(oldest);
-}
-
-/* A copy of fd is the process's file. */
-static void jit_keep(struct jit *j, struct jit_process *p, enum jit_source source, int fd)
-{
-	struct jit_file *f = &p->file[source];
-
-	jit_make_room(j, p);
-	if (f->fd >= 0)
-		close(f->fd);
-	f->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	f->missing = 0;
-}
-
-static void jit_owner(struct jit *j, struct jit_process *p, uint32_t owner)
-{
-	if (p->owner == owner)
-		return;
-	p->owner = owner;
+	visits_give(&j->visits, map, owner);
+	if (dump)
+		visits_give(&j->visits, dump, owner);
 	for (uint32_t i = 0; i < j->places.n; i++) {
-		struct jit_place *a = &j->places.v[i];
+		const struct jit_place *a = owner_cache_at(&j->places, i);
 
-		if (a->space != p->space)
-			continue;
-		owners_add(&j->bytes, a->owner, -(int64_t)a->bytes);
-		owners_add(&j->bytes, owner, a->bytes);
-		a->owner = owner;
+		if (a->state && a->space == map->number)
+			owner_cache_give(&j->places, i, owner);
 	}
 }
 
 int jit_opened(struct jit *j, uint32_t space, int fd, uint64_t start_ns)
 {
-	struct jit_process *p = jit_process(j, space);
+	struct visit_target *map = jit_map(j, space);
 	struct stat st;
 
-	if (!p)
+	if (!map)
 		return -ESRCH;
-	/* left behind by another one of this number; clocks are not exact */
+	/* left by another process of this number; clocks are not exact */
 	if (fstat(fd, &st) ||
 	    (uint64_t)st.st_mtim.tv_sec + 2 < start_ns / NSEC_PER_SEC)
 		return -ESTALE;
-	p->file[JIT_MAP].size = (uint64_t)st.st_size;
-	jit_owner(j, p, owner_of_uid(st.st_uid));
-	jit_keep(j, p, JIT_MAP, fd);
+	jit_file(j, map)->size = (uint64_t)st.st_size;
+	jit_set_owner(j, map, owner_of_uid(st.st_uid));
+	jit_keep(j, map, fd);
 	return 0;
 }
 
@@ -596,59 +556,83 @@ static void jit_dump_early(struct jit *j, uint32_t tgid, int fd)
 	j->dumps[i].tgid = j->dumps[i].fd < 0 ? 0 : tgid;
 }
 
+/* Of the processes of this number the one that began last; NULL: there is none. */
+static struct visit_target *jit_last_map(const struct jit *j, uint32_t tgid)
+{
+	struct visit_target *last = NULL;
+
+	for (uint32_t i = 0; j->visits.v && i < JIT_TARGETS; i++) {
+		struct visit_target *t = &j->visits.v[i];
+
+		if (!t->number || t->key.v[2] != tgid || jit_source(t) != JIT_MAP)
+			continue;
+		if (!last || t->key.v[1] > last->key.v[1] || t->key.v[0] > last->key.v[0])
+			last = t;
+	}
+	return last;
+}
+
 void jit_dump(struct jit *j, uint32_t tgid, int fd, uint64_t now_ns)
 {
-	struct jit_process *last = NULL;
+	struct visit_target *map = jit_last_map(j, tgid), *dump;
 
-	for (uint32_t i = 0; j->v && i < JIT_PROCESSES; i++) {
-		struct jit_process *p = &j->v[i];
-
-		if (p->space && p->tgid == tgid && (!last || p->exec_id > last->exec_id ||
-						    p->start_ns > last->start_ns))
-			last = p;
-	}
-	if (!last) {
+	if (!map) {
 		jit_dump_early(j, tgid, fd);
 		return;
 	}
-	jit_keep(j, last, JIT_DUMP, fd);
-	last->dump_until_ns = 0;
-	jit_step(j, last, now_ns);
+	map->used_ns = now_ns;		/* it stays, whatever goes for its jitdump */
+	dump = jit_new_dump(j, map, now_ns);
+	if (!dump)
+		return;
+	jit_keep(j, dump, fd);
+	jit_file(j, map)->dump_until_ns = 0;
+	jit_file(j, map)->more = true;
+	jit_tick(j, now_ns);
 }
 
-/* --- forgetting ------------------------------------------------------------------------ */
+/* --- the whole -------------------------------------------------------------------------- */
 
-void jit_sweep(struct jit *j, uint32_t interval)
+static const struct visits_rules jit_rules = {
+	.targets = JIT_TARGETS, .frame_words = 1, .ask = JIT_ASK,
+	.waiting = JIT_TARGETS * JIT_ASK, .at_once = JIT_AT_ONCE,
+	.gap_ns = JIT_GAP_NS, .gap_max_ns = JIT_GAP_NS, .idle_ns = JIT_IDLE_NS,
+};
+
+static const struct visits_ops jit_ops = {
+	.ready = jit_ready, .ask = jit_ask, .name = jit_take_name, .answered = jit_answered,
+	.dropped = jit_target_dropped,
+};
+
+void jit_init(struct jit *j, uint64_t seed, struct hub_stats *stats)
 {
-	for (uint32_t i = 0; j->v && i < JIT_PROCESSES; i++) {
-		if (j->v[i].space && interval - j->v[i].used >= JIT_IDLE)
-			jit_drop_process(j, &j->v[i]);
-	}
-	for (uint32_t i = 0; i < j->places.n; i++) {
-		const struct jit_place *a = &j->places.v[i];
+	*j = (struct jit){ .seed = seed, .stats = stats };
+	for (uint32_t i = 0; i < JIT_TARGETS; i++)
+		j->files[i].fd = -1;
+	visits_init(&j->visits, &jit_rules, &jit_ops, j, seed);
+	j->places = (struct owner_cache){
+		.size = sizeof(struct jit_place), .max = JIT_BYTES, .seed = seed,
+		.same = jit_same_place, .dropped = jit_place_dropped, .ctx = j,
+	};
+}
 
-		if (a->state && (interval - a->used >= JIT_IDLE || !jit_process(j, a->space)))
-			jit_drop_place(j, i);
+void jit_sweep(struct jit *j, uint64_t now_ns)
+{
+	visits_sweep(&j->visits, now_ns);
+	for (uint32_t i = 0; i < j->places.n; i++) {
+		const struct jit_place *a = owner_cache_at(&j->places, i);
+
+		if (a->state && (now_ns - a->used_ns >= JIT_IDLE_NS || !jit_map(j, a->space)))
+			owner_cache_drop(&j->places, i);
 	}
 }
 
 void jit_fini(struct jit *j)
 {
-	for (uint32_t i = 0; j->v && i < JIT_PROCESSES; i++) {
-		if (j->v[i].space)
-			jit_drop_process(j, &j->v[i]);
-	}
-	for (uint32_t i = 0; i < j->places.n; i++)
-		free(j->places.v[i].name);
+	visits_fini(&j->visits);
+	owner_cache_fini(&j->places);
 	for (uint32_t i = 0; i < JIT_DUMPS; i++) {
 		if (j->dumps[i].tgid)
 			close(j->dumps[i].fd);
 	}
-	free(j->v);
-	free(j->places.v);
-	free(j->free_places.v);
-	hash_free(&j->by_key);
-	hash_free(&j->by_addr);
-	owners_fini(&j->bytes);
 	*j = (struct jit){ 0 };
 }

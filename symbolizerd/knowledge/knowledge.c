@@ -24,7 +24,7 @@ int knowledge_init(struct knowledge *k, const struct knowledge_out *out,
 	files_init(&k->files, seed[3], files_out, files_ctx);
 	managed_init(&k->managed, seed[4]);
 	jit_init(&k->jit, seed[5], &k->stats);
-	source_lines_init(&k->lines, seed[6]);
+	source_lines_init(&k->lines, seed[6], &k->exes);
 	samples_keep(&k->samples, 0);
 	k->interval_start_ns = clock_ns(CLOCK_REALTIME);
 	k->stats.start_ns = k->interval_start_ns;

@@ -31,7 +31,7 @@
 #include "symbolizerd/knowledge/trace.h"
 #include "symbolizerd/tables/files.h"
 
-/* Who is told what comes. */
+/* What is told of what comes. */
 struct knowledge_out {
 	/* A batch is made (fd borrowed). */
 	void (*batch)(void *ctx, int fd, uint64_t id,
@@ -63,7 +63,7 @@ struct knowledge {
 	struct ksym_names ksyms;
 	struct managed managed;
 	struct jit jit;			/* .visit is the owner's to set */
-	struct source_lines lines;	/* .share likewise */
+	struct source_lines lines;	/* .visit, .open and .share likewise */
 	struct cgroups cgroups;
 	uint32_t interval;		/* number of the present one; from 1 */
 	uint32_t pass;			/* number of the last batch's building */

@@ -15,6 +15,39 @@ void ksym_clear(struct ksym_names *k)
 	*k = (struct ksym_names){ 0 };
 }
 
+/* "ext4_map [ext4]": where the module begins; "": it has none.  *len: of the function's
+ * name. */
+static const char *ksym_module(const char *name, size_t *len)
+{
+	const char *module = strstr(name, " [");
+
+	*len = module ? (size_t)(module - name) : strlen(name);
+	return module ? module + 1 : "";
+}
+
+static bool ksym_same(const char *known, const char *name)
+{
+	size_t len;
+	const char *module = ksym_module(name, &len);
+
+	return strlen(known) == len && !memcmp(known, name, len) &&
+	       !strcmp(known + len + 1, module);
+}
+
+static char *ksym_copy(const char *name)
+{
+	size_t len;
+	const char *module = ksym_module(name, &len);
+	char *copy = malloc(len + strlen(module) + 2);
+
+	if (!copy)
+		return NULL;
+	memcpy(copy, name, len);
+	copy[len] = '\0';
+	strcpy(copy + len + 1, module);
+	return copy;
+}
+
 /* Our number of a name, KSYM_UNKNOWN without room. */
 static uint32_t ksym_intern(struct ksym_names *k, const char *name)
 {
@@ -22,13 +55,13 @@ static uint32_t ksym_intern(struct ksym_names *k, const char *name)
 	struct hash_slot *s = hash_find(&k->by_name, hash);
 	char *copy;
 
-	while (s && strcmp(k->names.v[hash_index(s)], name))
+	while (s && !ksym_same(k->names.v[hash_index(s)], name))
 		s = hash_next(&k->by_name, s);
 	if (s)
 		return hash_index(s);
 	if (k->names.n == KSYM_NAMES_MAX || !vector_reserve(&k->names, 1))
 		return KSYM_UNKNOWN;
-	copy = strdup(name);
+	copy = ksym_copy(name);
 	if (!copy || !hash_add(&k->by_name, hash, k->names.n)) {
 		free(copy);
 		return KSYM_UNKNOWN;
@@ -64,17 +97,29 @@ void ksym_translate(const struct ksym_names *k, struct trace_rec *rec)
 	}
 }
 
-const char *ksym_find(const struct ksym_names *k, uint32_t number, size_t *len,
-		       const char **owner)
+const char *ksym_find(const struct ksym_names *k, uint32_t number, const char **module)
 {
-	const char *name = KSYM_NO_NAME, *module;
+	const char *name;
 
-	if (number != KSYM_UNKNOWN)
-		name = number < k->names.n ? k->names.v[number] : NULL;
-	if (!name)
+	*module = KSYM_NO_NAME;
+	if (number == KSYM_UNKNOWN)
+		return KSYM_NO_NAME;
+	if (number >= k->names.n)
 		return NULL;
-	module = strstr(name, " [");
-	*len = module ? (size_t)(module - name) : strlen(name);
-	*owner = module ? module + 1 : KSYM_NO_NAME;
+	name = k->names.v[number];
+	if (name[strlen(name) + 1])
+		*module = name + strlen(name) + 1;
 	return name;
 }
+
+static void ksym_name(void *source, const struct frame_place *f, struct frame_called *c)
+{
+	const char *name = ksym_find(source, FRAME_NUMBER(f->words[0]), &c->module);
+
+	if (!name)
+		return;
+	c->n = 1;
+	c->at[0] = (struct symbol_place){ .name = name, .file = "" };
+}
+
+const struct name_source ksym_source = { .name = ksym_name };

@@ -15,6 +15,7 @@
 #include "bpf/frame.h"
 #include "common/hash_table.h"
 #include "common/vector.h"
+#include "symbolizerd/knowledge/name_source.h"
 
 #define KSYM_UNKNOWN	0	/* our number for what has no name */
 #define KSYM_NO_NAME	"[kernel]"	/* docs/SUPPORT.md has what stands for names */
@@ -23,7 +24,7 @@
 struct ksym_names {				/* zero-initialised */
 	uint64_t seed;
 	struct hash_table by_name;
-	VECTOR(char *) names;		/* [0]: NULL */
+	VECTOR(char *) names;		/* name, NUL, module or nothing, NUL; [0]: NULL */
 	uint32_t *ours;			/* by loaderd's number */
 	uint32_t cap;			/* of ours */
 };
@@ -37,13 +38,11 @@ int ksym_set(struct ksym_names *k, const struct ksym_rec *rec);
 /* Put our numbers into the kernel part of a record that was judged. */
 void ksym_translate(const struct ksym_names *k, struct trace_rec *rec);
 
-/*
- * "tcp_sendmsg", or "ext4_map [ext4]" for a symbol of a module: the length of
- * the function's name and what it belongs to, "[kernel]" or "[ext4]", borrowed.
- * Returns the name of one of our numbers, KSYM_NO_NAME for KSYM_UNKNOWN; NULL if
- * it is not one of ours.
- */
-const char *ksym_find(const struct ksym_names *k, uint32_t number, size_t *len,
-		       const char **owner);
+/* The function's name of one of our numbers, KSYM_NO_NAME for KSYM_UNKNOWN, and what it
+ * belongs to: "[kernel]", or "[ext4]" for a symbol of a module.  Borrowed; NULL if it is
+ * not one of ours. */
+const char *ksym_find(const struct ksym_names *k, uint32_t number, const char **module);
+
+extern const struct name_source ksym_source;	/* of struct ksym_names */
 
 #endif /* SYMBOLIZERD_KNOWLEDGE_KSYM_H */

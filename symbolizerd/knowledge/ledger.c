@@ -44,12 +44,13 @@ static void ledger_drop_inherited(struct ledger *l)
 {
 	l->t.handed -= l->inherited;
 	l->t.received -= l->inherited;
-	l->claim += l->presumed ? l->inherited : 0;
+	if (l->presumed)
+		l->claim += l->inherited;
 	l->inherited = 0;
 	l->presumed = false;
 }
 
-/* What this loaderd must have forwarded, as far as is known now. */
+/* What this loaderd must have forwarded, by what is known now. */
 static uint64_t ledger_seen(const struct ledger *l)
 {
 	uint64_t seen = l->life_before + l->life_received;
@@ -93,7 +94,8 @@ static void ledger_fold(struct hub_totals *t, const struct loader_stats *s)
 
 	t->former_taken += taken;
 	t->former_forwarded += s->forwarded;
-	t->former_lost += taken > s->forwarded ? taken - s->forwarded : 0;
+	if (taken > s->forwarded)
+		t->former_lost += taken - s->forwarded;
 }
 
 static void ledger_fold_life(struct ledger *l)
@@ -101,7 +103,8 @@ static void ledger_fold_life(struct ledger *l)
 	ledger_read_bpf(l, &l->last);
 	ledger_raise_stats(&l->last, ledger_seen(l));
 	ledger_fold(&l->t, &l->last);
-	l->t.loader_deaths += l->life != LIFE_BYE;
+	if (l->life != LIFE_BYE)
+		l->t.loader_deaths++;
 	l->last = (struct loader_stats){ 0 };
 	l->life_before = 0;
 	l->life_received = 0;
@@ -294,14 +297,14 @@ void ledger_presume_no_more(struct ledger *l)
 bool ledger_inherited_done(struct ledger *l, enum batch_outcome o, uint64_t n,
 			   bool older)
 {
-	uint64_t ours;
+	uint64_t ours = 0;
 
 	if (n > l->inherited && n - l->inherited > l->foreign)
 		return false;
-	if (older)
-		ours = n > l->foreign ? n - l->foreign : 0;
-	else
+	if (!older)
 		ours = n < l->inherited ? n : l->inherited;
+	else if (n > l->foreign)
+		ours = n - l->foreign;
 	l->inherited -= ours;
 	l->t.outcomes.samples[o] += ours;
 	l->foreign -= n - ours;
@@ -339,5 +342,8 @@ void ledger_view(const struct ledger *l, struct hub_totals *t,
 		*s = (struct loader_stats){ 0 };
 		t->lost_hub = t->former_forwarded;
 	}
-	t->lost_hub -= t->received < t->lost_hub ? t->received : t->lost_hub;
+	if (t->received < t->lost_hub)
+		t->lost_hub -= t->received;
+	else
+		t->lost_hub = 0;
 }

@@ -91,7 +91,7 @@ enum ledger_hello {
 	HELLO_SAME,		/* the same loaderd is back */
 	HELLO_FIRST,		/* first one; accounts may have been taken over */
 	HELLO_ANOTHER,		/* the former one is dead or ended */
-	HELLO_BAD,		/* checkpoint makes no sense; nothing changed */
+	HELLO_BAD,		/* invalid checkpoint; nothing changed */
 };
 
 /* A loaderd says hello; checkpoint may be NULL. */

@@ -3,13 +3,13 @@
  * own - which processes are trifold's own, whose samples are counted and left out
  *
  * A process is known by its number and by when it began, never by its name or
- * its file: anybody can run a copy of trifold.  The numbers come from where no
- * other process can make them up: getpid(), the kernel's word on who has connected
- * as a daemon (SO_PEERCRED), the zygote and loaderd on their children, the opener
- * on itself, and the command line on who runs for as long as this hub.
+ * its file: any user can run a copy of trifold.  The numbers come from sources that no
+ * other process controls: getpid(), the kernel for daemons that have connected
+ * (SO_PEERCRED), the zygote and loaderd for their children, the opener for itself, and
+ * the command line for processes that run as long as this hub.
  *
- * A number is noted while its process lives, so whoever has the number and
- * began later is another process: the number was used again.
+ * A number is noted while its process lives, so a process with this number that
+ * began later is another one: the number was used again.
  *
  * A daemon that is started again is known once it has connected: what it does
  * before may be in a batch that was made by then.
@@ -58,7 +58,7 @@ bool own_numbers_count(void);
  * be samples still.  pid 0 or less: nothing is known. */
 void own_note(struct own *o, enum own_role role, pid_t pid);
 
-/* Who connected to this socket; nobody, if it is none. */
+/* The process that connected to this socket; none if it is no socket. */
 void own_note_peer(struct own *o, enum own_role role, int fd);
 
 /* A worker lives that was asked for at from_ns (CLOCK_BOOTTIME). */

@@ -80,8 +80,8 @@ static void process_update(struct process *pr, const struct trace_rec *rec,
 	pr->cgroup_id = rec->cgroup_id;
 	if (rec->exe != EXE_NONE)
 		pr->exe = rec->exe;
-	pr->user |= rec->n_user > 0 || rec->stop != STOP_NO_USER ||
-		    rec->exe != EXE_NONE;
+	if (rec->n_user || rec->stop != STOP_NO_USER || rec->exe != EXE_NONE)
+		pr->user = true;
 	if (rec->tid == rec->tgid || pr->comm[0] == '\0')
 		memcpy(pr->comm, rec->comm, sizeof(pr->comm));
 }

@@ -10,8 +10,8 @@ static const struct frame_shape {
 	bool numbered;		/* its number is not 0 */
 	bool last;		/* the end of the stack, not counted as a frame */
 	bool text;		/* not counted as a frame */
-	bool mark;		/* likewise; of the frame behind it */
-	uint8_t more;		/* words behind the first; text: at most */
+	bool mark;		/* likewise; of the frame after it */
+	uint8_t more;		/* words after the first; text: at most */
 } frame_shapes[FRAME_MORE_MAX + 1] = {
 	[FRAME_KERNEL] = { .known = true },
 	[FRAME_NATIVE] = { .known = true, .user = true, .numbered = true },
@@ -30,15 +30,23 @@ static bool record_text_ok(uint64_t w)
 {
 	uint32_t which = TEXT_WHICH(FRAME_NUMBER(w));
 	uint32_t form = TEXT_FORM(FRAME_NUMBER(w));
-	bool ok = which == TEXT_OWNER ? !form :
-		  which == TEXT_LINES ?
-		  form && form < LINES__MAX &&
-		  FRAME_PLACE(w) < TEXT_LINES_MAX * TEXT_BYTES :
-		  (which == TEXT_NAME || which == TEXT_FILE ||
-		   which == TEXT_CLASS || which == TEXT_SIGNATURE) && form <= 4;
 
-	return ok && !FRAME_MORE(w) == (which == TEXT_OWNER) &&
-	       FRAME_PLACE(w) <= UINT32_MAX;
+	if (FRAME_PLACE(w) > UINT32_MAX || !FRAME_MORE(w) != (which == TEXT_OWNER))
+		return false;
+	switch (which) {
+	case TEXT_OWNER:
+		return form == 0;
+	case TEXT_LINES:
+		return form && form < LINES__MAX &&
+		       FRAME_PLACE(w) < TEXT_LINES_MAX * TEXT_BYTES;
+	case TEXT_NAME:
+	case TEXT_FILE:
+	case TEXT_CLASS:
+	case TEXT_SIGNATURE:
+		return form <= 4;
+	default:
+		return false;
+	}
 }
 
 /* Before a guessed caller: why the stack would end there. */
@@ -60,15 +68,17 @@ static bool record_words_ok(const uint64_t *w, size_t n, bool user, uint32_t *gu
 		const struct frame_shape *s = &frame_shapes[FRAME_KIND(w[i])];
 
 		if (!s->known || s->user != user ||
-		    (s->text ? !record_text_ok(w[i]) :
-			       FRAME_MORE(w[i]) != s->more) ||
+		    (s->text && !record_text_ok(w[i])) ||
+		    (!s->text && FRAME_MORE(w[i]) != s->more) ||
 		    (s->mark && (mark || !record_guess_ok(w[i]))) ||
 		    n - i < frame_words(w[i]) ||
 		    (s->numbered && FRAME_NUMBER(w[i]) == EXE_NONE))
 			return false;
 		mark = s->mark;
-		*guesses += mark;
-		frames += !s->last && !s->text && !mark;
+		if (mark)
+			++*guesses;
+		else if (!s->last && !s->text)
+			frames++;
 		if (frames > max || (s->last && i + 1 != n))
 			return false;
 	}
@@ -107,9 +117,10 @@ enum record_verdict record_check(const void *data, size_t len)
 	/* len and kind are at the same place in every record */
 	if (len < 8)
 		return RECORD_BAD;
+	if (rec->kind == REC_SAMPLE && record_sample_ok(data, len))
+		return RECORD_SAMPLE;
 	if (rec->kind == REC_SAMPLE)
-		return record_sample_ok(data, len) ? RECORD_SAMPLE
-						   : RECORD_BAD_SAMPLE;
+		return RECORD_BAD_SAMPLE;
 	if (rec->kind == REC_KSYM && record_ksym_ok(data, len))
 		return RECORD_KSYM;
 	return RECORD_BAD;

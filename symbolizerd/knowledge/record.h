@@ -17,7 +17,7 @@
 enum record_verdict {
 	RECORD_SAMPLE = 1,
 	RECORD_KSYM,
-	RECORD_BAD_SAMPLE,	/* says that it is one, but makes no sense */
+	RECORD_BAD_SAMPLE,	/* says that it is one, but is invalid */
 	RECORD_BAD,
 };
 

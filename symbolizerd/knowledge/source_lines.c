@@ -2,40 +2,17 @@
 #include "symbolizerd/knowledge/source_lines.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 
 #include "ipc/message_hub.h"
 
-#define PLACE_BYTES	(sizeof(struct line_place) + 2 * sizeof(struct hash_slot))
-#define FUNCTION_BYTES	(sizeof(struct line_function) + 2 * sizeof(struct hash_slot))
 #define PIECE_BYTES	16	/* of the allocator, about */
-#define GIVE_STEPS	8192	/* places looked at for one that gives: some twice */
 
-void source_lines_init(struct source_lines *l, uint64_t seed)
-{
-	*l = (struct source_lines){ .seed = seed, .bytes.seed = seed };
-}
-
-void source_lines_fini(struct source_lines *l)
-{
-	for (uint32_t i = 0; i < l->places.n; i++)
-		free(l->places.v[i].v);
-	for (uint32_t i = 0; i < l->functions.n; i++)
-		free(l->functions.v[i].name);
-	for (uint32_t i = 0; l->files && i < LINES_FILES; i++)
-		free(l->files[i].wanted.v);
-	free(l->files);
-	free(l->places.v);
-	free(l->free_places.v);
-	free(l->functions.v);
-	free(l->free_functions.v);
-	hash_free(&l->by_place);
-	hash_free(&l->by_content);
-	owners_fini(&l->bytes);
-	source_lines_init(l, l->seed);
-}
+_Static_assert(offsetof(struct line_place, entry) == 0, "entry comes first");
+_Static_assert(offsetof(struct line_function, entry) == 0, "likewise");
 
 void source_lines_share(struct source_lines *l, uint32_t percent, uint64_t now_ns)
 {
@@ -44,325 +21,241 @@ void source_lines_share(struct source_lines *l, uint32_t percent, uint64_t now_n
 
 /* --- functions ---------------------------------------------------------------- */
 
-static void lines_drop_function(struct source_lines *l, uint32_t i)
+/* What a function is found by. */
+struct lines_key {
+	const struct symbol_place *at;
+	const char *system;
+	uint32_t owner;
+};
+
+static uint64_t source_lines_hash_function(const struct source_lines *l,
+					   const struct lines_key *k)
 {
-	struct line_function *f = &l->functions.v[i];
+	const struct symbol_place *p = k->at;
+	uint64_t hash = XXH3_64bits_withSeed(p->name, strlen(p->name), l->seed + k->owner);
 
-	if (--f->refs)
-		return;
-	hash_remove_index(&l->by_content, f->hash, i);
-	owners_add(&l->bytes, f->owner, -(int64_t)f->bytes);
-	free(f->name);
-	*f = (struct line_function){ .name = NULL };
-	vector_push(&l->free_functions, i);	/* or it stays unused */
-}
-
-static uint64_t lines_hash_function(const struct source_lines *l, const struct symbol_place *p,
-				    const char *system, uint32_t owner)
-{
-	uint64_t hash = XXH3_64bits_withSeed(p->name, strlen(p->name), l->seed + owner);
-
-	hash = XXH3_64bits_withSeed(system, strlen(system), hash + p->first_line);
+	hash = XXH3_64bits_withSeed(k->system, strlen(k->system), hash + p->first_line);
 	return XXH3_64bits_withSeed(p->file, strlen(p->file), hash);
 }
 
-static bool lines_same_function(const struct line_function *f, const struct symbol_place *p,
-				const char *system, uint32_t owner)
+static bool source_lines_same_function(const void *entry, const void *key)
 {
-	return f->owner == owner && f->first_line == p->first_line &&
-	       !strcmp(f->name, p->name) && !strcmp(f->system, system) &&
-	       !strcmp(f->file, p->file);
+	const struct line_function *f = entry;
+	const struct lines_key *k = key;
+
+	return f->entry.owner == k->owner && f->first_line == k->at->first_line &&
+	       !strcmp(f->name, k->at->name) && !strcmp(f->system, k->system) &&
+	       !strcmp(f->file, k->at->file);
 }
 
-static bool lines_charge(struct source_lines *l, uint32_t owner, uint32_t bytes);
-
-/* A free element, or INDEX_NONE. */
-static uint32_t lines_number(struct source_lines *l)
+static struct line_function *source_lines_function_at(const struct source_lines *l, uint32_t i)
 {
-	static const struct line_function none;
+	return owner_cache_at(&l->functions, i);
+}
 
-	if (l->free_functions.n)
-		return l->free_functions.v[--l->free_functions.n];
-	return vector_push(&l->functions, none) ? l->functions.n - 1 : INDEX_NONE;
+static bool source_lines_function_dropped(void *ctx, uint32_t i)
+{
+	free(source_lines_function_at(ctx, i)->name);
+	return false;
+}
+
+static void source_lines_drop_function(struct source_lines *l, uint32_t i)
+{
+	struct line_function *f = source_lines_function_at(l, i);
+
+	f->refs--;
+	if (!f->refs)
+		owner_cache_drop(&l->functions, i);
 }
 
 /* A new one, or INDEX_NONE. */
-static uint32_t lines_add_function(struct source_lines *l, const struct symbol_place *p,
-				   const char *system, uint32_t owner, uint64_t hash)
+static uint32_t source_lines_add_function(struct source_lines *l, const struct lines_key *k)
 {
-	size_t len = strlen(p->name) + strlen(system) + strlen(p->file) + 3;
-	struct line_function f = {
-		.first_line = p->first_line, .refs = 1, .owner = owner, .hash = hash,
-		.bytes = (uint32_t)(len + FUNCTION_BYTES + PIECE_BYTES),
-	};
-	char *at;
+	size_t len = strlen(k->at->name) + strlen(k->system) + strlen(k->at->file) + 3;
+	char *piece = malloc(len), *at;
+	struct line_function *f;
 	uint32_t i;
 
-	if (!lines_charge(l, owner, f.bytes))
+	if (!piece)
 		return INDEX_NONE;
-	f.name = malloc(len);
-	i = f.name ? lines_number(l) : INDEX_NONE;
-	if (i == INDEX_NONE || !hash_add(&l->by_content, hash, i)) {
-		if (i != INDEX_NONE)
-			vector_push(&l->free_functions, i);
-		owners_add(&l->bytes, owner, -(int64_t)f.bytes);
-		free(f.name);
+	i = owner_cache_add_key(&l->functions, k->owner, source_lines_hash_function(l, k),
+				(uint32_t)len + PIECE_BYTES);
+	if (i == INDEX_NONE) {
+		free(piece);
 		return INDEX_NONE;
 	}
-	at = stpcpy(f.name, p->name) + 1;
-	f.system = at;
-	at = stpcpy(at, system) + 1;
-	f.file = at;
-	strcpy(at, p->file);
-	l->functions.v[i] = f;
+	f = source_lines_function_at(l, i);
+	f->first_line = k->at->first_line;
+	f->refs = 1;
+	f->name = piece;
+	at = stpcpy(piece, k->at->name) + 1;
+	f->system = at;
+	at = stpcpy(at, k->system) + 1;
+	f->file = at;
+	strcpy(at, k->at->file);
 	return i;
 }
 
-static uint32_t lines_intern(struct source_lines *l, const struct symbol_place *p, uint32_t owner)
+static uint32_t source_lines_intern(struct source_lines *l, const struct symbol_place *p,
+				    uint32_t owner)
 {
-	const char *system = p->system ? p->system : "";
-	uint64_t hash = lines_hash_function(l, p, system, owner);
-	const struct hash_slot *s = hash_find(&l->by_content, hash);
+	struct lines_key k = { p, p->system ? p->system : "", owner };
+	uint32_t i = owner_cache_find(&l->functions, source_lines_hash_function(l, &k), &k);
 
-	while (s && !lines_same_function(&l->functions.v[hash_index(s)], p, system, owner))
-		s = hash_next(&l->by_content, s);
-	if (!s)
-		return lines_add_function(l, p, system, owner, hash);
-	l->functions.v[hash_index(s)].refs++;
-	return hash_index(s);
+	if (i == INDEX_NONE)
+		return source_lines_add_function(l, &k);
+	source_lines_function_at(l, i)->refs++;
+	return i;
 }
 
 /* --- places ------------------------------------------------------------------- */
 
-static uint64_t lines_hash_place(const struct source_lines *l, uint32_t file, uint64_t off)
-{
-	uint64_t key[2] = { file, off };
+struct lines_place_key {
+	uint64_t file, offset;
+};
 
-	return XXH3_64bits_withSeed(key, sizeof(key), l->seed);
+static uint64_t source_lines_hash_place(const struct source_lines *l,
+					const struct lines_place_key *k)
+{
+	return XXH3_64bits_withSeed(k, sizeof(*k), l->seed);
 }
 
-static uint32_t lines_place(const struct source_lines *l, uint32_t file, uint64_t off)
+static bool source_lines_same_place(const void *entry, const void *key)
 {
-	const struct hash_slot *s = hash_find(&l->by_place, lines_hash_place(l, file, off));
+	const struct line_place *p = entry;
+	const struct lines_place_key *k = key;
 
-	while (s && (l->places.v[hash_index(s)].file != file ||
-		     l->places.v[hash_index(s)].offset != off))
-		s = hash_next(&l->by_place, s);
-	return s ? hash_index(s) : INDEX_NONE;
+	return p->file == k->file && p->offset == k->offset;
+}
+
+static struct line_place *source_lines_place_at(const struct source_lines *l, uint32_t i)
+{
+	return owner_cache_at(&l->places, i);
+}
+
+/* INDEX_NONE: it is not known. */
+static uint32_t source_lines_place(const struct source_lines *l, uint32_t file, uint64_t off)
+{
+	struct lines_place_key k = { file, off };
+
+	return owner_cache_find(&l->places, source_lines_hash_place(l, &k), &k);
 }
 
 /* What is known of it goes. */
-static void lines_clear_place(struct source_lines *l, struct line_place *p)
+static bool source_lines_place_dropped(void *ctx, uint32_t i)
 {
-	for (uint32_t i = 0; i < p->n; i++)
-		lines_drop_function(l, p->v[i].function);
-	if (p->v)
-		owners_add(&l->bytes, p->owner, -(int64_t)(p->n * sizeof(*p->v) + PIECE_BYTES));
+	struct source_lines *l = ctx;
+	struct line_place *p = source_lines_place_at(l, i);
+
+	for (uint32_t k = 0; k < p->n; k++)
+		source_lines_drop_function(l, p->v[k].function);
 	free(p->v);
 	p->v = NULL;
 	p->n = 0;
-}
-
-static void lines_drop_place(struct source_lines *l, uint32_t i)
-{
-	struct line_place *p = &l->places.v[i];
-
-	lines_clear_place(l, p);
-	hash_remove_index(&l->by_place, lines_hash_place(l, p->file, p->offset), i);
-	owners_add(&l->bytes, p->owner, -(int64_t)PLACE_BYTES);
-	*p = (struct line_place){ .state = LINE_FREE };
-	vector_push(&l->free_places, i);	/* or it stays unused */
-}
-
-/* One of this owner's goes that was not used since the hand passed.  False: none was
- * found. */
-static bool lines_give(struct source_lines *l, uint32_t owner)
-{
-	for (uint32_t n = 0; n < GIVE_STEPS && n < 2 * l->places.n; n++) {
-		uint32_t i = l->hand++ % l->places.n;
-		struct line_place *p = &l->places.v[i];
-
-		if (p->state != LINE_KNOWN || p->owner != owner)
-			continue;
-		if (!p->touched) {
-			lines_drop_place(l, i);
-			return true;
-		}
-		p->touched = false;
-	}
+	p->state = LINE_FREE;
 	return false;
 }
 
-/* May this owner have so many bytes more?  Then they are his. */
-static bool lines_charge(struct source_lines *l, uint32_t owner, uint32_t bytes)
-{
-	uint32_t most;
-
-	while (l->bytes.total + bytes > LINES_BYTES) {
-		if (!owners_most(&l->bytes, &most) || !lines_give(l, most))
-			return false;
-	}
-	owners_add(&l->bytes, owner, bytes);
-	return true;
-}
-
 /* A new one that is wanted, or INDEX_NONE. */
-static uint32_t lines_add_place(struct source_lines *l, const struct executable *e, uint64_t off,
-				uint32_t interval)
+static uint32_t source_lines_add_place(struct source_lines *l, const struct executable *e,
+				       uint64_t off)
 {
-	static const struct line_place none;
-	uint32_t i;
+	struct lines_place_key k = { e->lines_id, off };
+	uint32_t i = owner_cache_add_key(&l->places, e->owner, source_lines_hash_place(l, &k), 0);
+	struct line_place *p;
 
-	if (!lines_charge(l, e->owner, PLACE_BYTES))
-		return INDEX_NONE;
-	if (l->free_places.n)
-		i = l->free_places.v[--l->free_places.n];
-	else
-		i = vector_push(&l->places, none) ? l->places.n - 1 : INDEX_NONE;
-	if (i == INDEX_NONE ||
-	    !hash_add(&l->by_place, lines_hash_place(l, e->lines_id, off), i)) {
-		owners_add(&l->bytes, e->owner, -(int64_t)PLACE_BYTES);
-		if (i != INDEX_NONE)
-			vector_push(&l->free_places, i);
-		return INDEX_NONE;
-	}
-	l->places.v[i] = (struct line_place){
-		.offset = off, .file = e->lines_id, .owner = e->owner, .used = interval,
-		.state = LINE_WANTED,
-	};
+	if (i == INDEX_NONE)
+		return i;
+	p = source_lines_place_at(l, i);
+	p->offset = off;
+	p->file = e->lines_id;
+	p->state = LINE_WANTED;
 	return i;
 }
 
 /* --- files ---------------------------------------------------------------------- */
 
-static struct line_file *lines_file(const struct source_lines *l, uint32_t id)
+static struct visit_target *source_lines_target(const struct source_lines *l, uint32_t id)
 {
-	for (uint32_t i = 0; id && l->files && i < LINES_FILES; i++) {
-		if (l->files[i].id == id)
-			return &l->files[i];
-	}
-	return NULL;
+	struct visit_key key = { { id } };
+
+	return visits_of_key(&l->visits, &key);
 }
 
-/* May this user have another place waiting, and maybe another file? */
-static bool lines_share(const struct source_lines *l, uint32_t owner, bool file)
+static struct line_file *source_lines_file(struct source_lines *l, const struct visit_target *t)
 {
-	uint32_t places = 0, files = 0;
-
-	for (uint32_t i = 0; i < LINES_FILES; i++) {
-		const struct line_file *f = &l->files[i];
-
-		if (!f->id || f->owner != owner)
-			continue;
-		places += f->wanted.n;
-		files += f->wanted.n != 0;
-	}
-	return places < LINES_SHARE(LINES_WAITING) &&
-	       (!file || files < LINES_SHARE(LINES_FILES));
+	return &l->files[visits_slot(&l->visits, t)];
 }
 
-/* A free element; else that of the file that waits for nothing and was met longest ago;
- * else NULL. */
-static struct line_file *lines_take_file(struct source_lines *l)
+/* A place that is new waits for a visit.  False: there is no room now. */
+static bool source_lines_ask_for(struct source_lines *l, const struct executable *e,
+				 uint64_t off, uint64_t now_ns)
 {
-	struct line_file *oldest = NULL;
-
-	for (uint32_t i = 0; i < LINES_FILES; i++) {
-		struct line_file *f = &l->files[i];
-
-		if (!f->id)
-			return f;
-		if (!f->wanted.n && (!oldest || f->used_ns < oldest->used_ns))
-			oldest = f;
-	}
-	if (oldest)
-		free(oldest->wanted.v);
-	return oldest;
-}
-
-static struct line_file *lines_new_file(struct source_lines *l, const struct executable *e)
-{
-	struct line_file *f = lines_take_file(l);
-
-	if (!f)
-		return NULL;
-	/* never 0, and another one each time */
-	l->generation = (l->generation + 1) % (UINT32_MAX / LINES_FILES);
-	*f = (struct line_file){
-		.id = e->lines_id, .key = e->key, .owner = e->owner,
-		.space = (l->generation + 1) * LINES_FILES + (uint32_t)(f - l->files),
-	};
-	return f;
-}
-
-/* The file of a place that is new, if there is room for it to wait. */
-static struct line_file *lines_room(struct source_lines *l, const struct executable *e)
-{
+	struct visit_key key = { { e->lines_id } };
+	struct visit_target *t = visits_target(&l->visits, &key, e->owner, now_ns);
 	struct line_file *f;
 
-	if (!l->files)
-		l->files = calloc(LINES_FILES, sizeof(*l->files));
-	if (!l->files || l->waiting >= LINES_WAITING)
-		return NULL;
-	f = lines_file(l, e->lines_id);
-	if (!lines_share(l, e->owner, !f || !f->wanted.n))
-		return NULL;
-	f = f ? f : lines_new_file(l, e);
-	return f && f->wanted.n < LINES_ASK && vector_reserve(&f->wanted, 1) ? f : NULL;
+	if (!t)
+		return false;
+	f = source_lines_file(l, t);
+	if (f->number != t->number)
+		*f = (struct line_file){ .number = t->number, .key = e->key };
+	return visits_want(&l->visits, t, &off, true, now_ns);
+}
+
+/* Never 0. */
+static uint32_t source_lines_new_id(struct source_lines *l)
+{
+	l->last_id++;
+	if (!l->last_id)
+		l->last_id++;
+	return l->last_id;
 }
 
 void source_lines_want(struct source_lines *l, struct executable *e, uint64_t off,
 		       uint32_t interval, uint64_t now_ns)
 {
-	struct line_file *f;
 	uint32_t i;
 
 	if (!e->lines_id)
-		e->lines_id = ++l->last_id ? l->last_id : ++l->last_id;
-	i = lines_place(l, e->lines_id, off);
-	if (i == INDEX_NONE) {
-		f = lines_room(l, e);
-		i = f ? lines_add_place(l, e, off, interval) : INDEX_NONE;
-		if (i == INDEX_NONE)
-			return;
-		f->used_ns = now_ns;
-		f->wanted.v[f->wanted.n++] = i;
-		l->waiting++;
-	}
-	l->places.v[i].touched |= l->places.v[i].used != interval;
-	l->places.v[i].used = interval;
-}
-
-static bool lines_due(const struct source_lines *l, const struct line_file *f, uint64_t now_ns)
-{
-	return l->ending || now_ns >= f->next_ns;
+		e->lines_id = source_lines_new_id(l);
+	i = source_lines_place(l, e->lines_id, off);
+	if (i != INDEX_NONE)
+		owner_cache_touch(&l->places, i);
+	else if (source_lines_ask_for(l, e, off, now_ns))
+		i = source_lines_add_place(l, e, off);
+	if (i != INDEX_NONE)
+		source_lines_place_at(l, i)->used = interval;
 }
 
 bool source_lines_wait(const struct source_lines *l, const struct executable *e, uint64_t off,
 		       uint64_t now_ns)
 {
-	uint32_t i = lines_place(l, e->lines_id, off);
-	const struct line_file *f;
+	uint32_t i = source_lines_place(l, e->lines_id, off);
+	const struct visit_target *t;
 
-	if (i == INDEX_NONE || l->places.v[i].state != LINE_WANTED)
+	if (i == INDEX_NONE || source_lines_place_at(l, i)->state != LINE_WANTED)
 		return false;
-	f = lines_file(l, e->lines_id);
-	if (!f || user_share_used_up(&l->share, e->owner) || (l->ending && f->fd_ns))
-		return f && f->asked;
-	return f->asked || lines_due(l, f, now_ns + LINES_SOON_NS);
+	t = source_lines_target(l, e->lines_id);
+	if (!t || t->asked)
+		return t != NULL;
+	if (user_share_used_up(&l->share, e->owner) ||
+	    (l->visits.ending && l->files[visits_slot(&l->visits, t)].fd_ns))
+		return false;
+	return visits_due(&l->visits, t, now_ns + LINES_SOON_NS);
 }
 
 uint32_t source_lines_find(const struct source_lines *l, const struct executable *e,
 			   uint64_t off, struct symbol_place ret[SYMBOL_DEPTH_MAX])
 {
-	uint32_t at = e->lines_id ? lines_place(l, e->lines_id, off) : INDEX_NONE;
+	uint32_t at = e->lines_id ? source_lines_place(l, e->lines_id, off) : INDEX_NONE;
 	const struct line_place *p;
 
 	if (at == INDEX_NONE)
 		return 0;
-	p = &l->places.v[at];
+	p = source_lines_place_at(l, at);
 	for (uint32_t i = 0; i < p->n; i++) {
-		const struct line_function *f = &l->functions.v[p->v[i].function];
+		const struct line_function *f = source_lines_function_at(l, p->v[i].function);
 
 		ret[i] = (struct symbol_place){
 			.name = f->name, .file = f->file, .first_line = f->first_line,
@@ -372,254 +265,216 @@ uint32_t source_lines_find(const struct source_lines *l, const struct executable
 	return p->n;
 }
 
+/* The outermost has the name that the index has, whether or not its line is known. */
+static void source_lines_refine(void *source, const struct frame_place *f,
+				struct frame_called *c)
+{
+	struct symbol_place outer = { .name = "" }, *last;
+	uint32_t n;
+
+	if (!f->exe || c->n > 1 || (c->n && c->at[0].file[0]))
+		return;
+	if (c->n)
+		outer = c->at[0];
+	n = source_lines_find(source, f->exe, FRAME_PLACE(f->words[0]), c->at);
+	if (!n)
+		return;
+	c->n = n;
+	last = &c->at[n - 1];
+	if (!outer.name[0] && (!outer.begin || last->name[0]))
+		return;
+	last->name = outer.name;
+	last->system = outer.system;
+	last->begin = outer.begin;
+}
+
+/* A place that was not asked for when it came, since its file was not read then, is
+ * asked for now. */
+static bool source_lines_name_waits(void *source, const struct frame_place *f)
+{
+	struct source_lines *l = source;
+	uint64_t off = FRAME_PLACE(f->words[0]);
+
+	if (!f->exe || !source_lines_of(l, f->exe))
+		return false;
+	source_lines_want(l, f->exe, off, f->interval, f->now_ns);
+	return !executable_lines_unsure(f->exe) && source_lines_wait(l, f->exe, off, f->now_ns);
+}
+
+const struct name_source source_lines_source = {
+	source_lines_refine, source_lines_name_waits,
+};
+
 /* --- questions ------------------------------------------------------------------ */
 
-/* The first n places of it do not wait any more; forget: nor are they known. */
-static void lines_settle(struct source_lines *l, struct line_file *f, uint32_t n, bool forget)
+/* The entry of a target; EXECUTABLE_NONE: it is gone, or is to be asked anew. */
+static uint32_t source_lines_exe(struct source_lines *l, const struct visit_target *t)
 {
-	for (uint32_t i = 0; i < n; i++) {
-		if (forget)
-			lines_drop_place(l, f->wanted.v[i]);
-		else
-			l->places.v[f->wanted.v[i]].state = LINE_KNOWN;
+	uint32_t i = executables_find(l->exes, &source_lines_file(l, t)->key);
+
+	if (i == EXECUTABLE_NONE || executables_get(l->exes, i)->lines_id != t->key.v[0])
+		return EXECUTABLE_NONE;
+	return i;
+}
+
+/* Its descriptor is not there. */
+static enum visit_ready source_lines_await(struct source_lines *l, struct line_file *f,
+					   uint32_t exe, uint64_t now_ns)
+{
+	if (!f->fd_ns) {
+		f->fd_ns = now_ns;
+		if (l->open)
+			l->open(l->ctx, exe);
 	}
-	memmove(f->wanted.v, f->wanted.v + n, (f->wanted.n - n) * sizeof(*f->wanted.v));
-	f->wanted.n -= n;
-	l->waiting -= n;
+	if (now_ns - f->fd_ns < LINES_FD_NS)
+		return VISIT_LATER;
+	f->fd_ns = 0;
+	return VISIT_NEVER;
 }
 
-/* The entry of a file; EXECUTABLE_NONE: it is gone, or is to be asked anew. */
-static uint32_t lines_exe(const struct executables *x, const struct line_file *f)
+/* May a file of a user who has so many visits under way be visited?  If not for want of
+ * time, that is counted once. */
+static enum visit_ready source_lines_ready(void *ctx, const struct visit_target *t,
+					   uint32_t under_way, uint64_t now_ns)
 {
-	uint32_t i = executables_find(x, &f->key);
+	struct source_lines *l = ctx;
+	struct line_file *f = source_lines_file(l, t);
+	uint32_t exe = source_lines_exe(l, t);
 
-	return i != EXECUTABLE_NONE && executables_get(x, i)->lines_id == f->id ?
-		       i : EXECUTABLE_NONE;
+	if (exe == EXECUTABLE_NONE)
+		return VISIT_NEVER;
+	if (executables_get(l->exes, exe)->fd < 0)
+		return source_lines_await(l, f, exe, now_ns);
+	if (user_share_left(&l->share, t->owner, under_way * LINES_VISIT_NS, now_ns))
+		return VISIT_NOW;
+	if (!under_way && !f->put_off) {
+		l->put_off++;
+		f->put_off = true;
+	}
+	return VISIT_LATER;
 }
 
-static uint64_t lines_gap(const struct line_file *f)
+static int source_lines_ask(void *ctx, const struct visit_target *t, struct visit_question *q)
 {
-	uint64_t gap = LINES_GAP_NS << (f->visits < 16 ? f->visits : 16);
+	struct source_lines *l = ctx;
+	struct line_file *f = source_lines_file(l, t);
+	uint32_t exe = source_lines_exe(l, t);
 
-	return gap < LINES_GAP_MAX_NS ? gap : LINES_GAP_MAX_NS;
-}
-
-/* The question is under way. */
-static void lines_ask(struct source_lines *l, struct line_file *f, int fd, uint64_t now_ns,
-		      struct jit_question *ret)
-{
-	static uint64_t words[LINES_ASK];
-
-	for (uint32_t i = 0; i < f->wanted.n; i++)
-		words[i] = l->places.v[f->wanted.v[i]].offset;
-	f->asked_ns = now_ns;
-	f->next_ns = now_ns + lines_gap(f);
-	f->visits++;
-	f->asked = f->wanted.n;
 	f->fd_ns = 0;
 	f->put_off = false;
-	l->visits++;
-	*ret = (struct jit_question){
-		.space = f->space, .owner = f->owner, .words = words, .n = f->asked, .fd = fd,
-	};
-}
-
-/* Its descriptor is not there.  False: it did not come. */
-static bool lines_await(struct source_lines *l, struct line_file *f, uint64_t now_ns)
-{
-	if (!f->fd_ns)
-		f->fd_ns = now_ns;
-	if (now_ns - f->fd_ns < LINES_FD_NS)
-		return true;
-	f->fd_ns = 0;
-	lines_settle(l, f, f->wanted.n, true);
-	return false;
-}
-
-/* Visits of this user's that are under way, and when the last was asked for. */
-static uint32_t lines_served(const struct source_lines *l, uint32_t owner, uint64_t *last_ns)
-{
-	uint32_t n = 0;
-
-	*last_ns = 0;
-	for (uint32_t i = 0; i < LINES_FILES; i++) {
-		const struct line_file *f = &l->files[i];
-
-		if (!f->id || f->owner != owner)
-			continue;
-		n += f->asked != 0;
-		if (f->asked_ns > *last_ns)
-			*last_ns = f->asked_ns;
-	}
-	return n;
-}
-
-/* Is its question due, so that it can be asked? */
-static bool lines_ready(const struct source_lines *l, const struct line_file *f, uint64_t now_ns)
-{
-	return f->id && f->wanted.n && !f->asked && lines_due(l, f, now_ns);
-}
-
-/* May a file of a user who has n visits under way be visited?  If not for want of time, that
- * is counted once. */
-static bool lines_may(struct source_lines *l, struct line_file *f, uint32_t n, uint64_t now_ns)
-{
-	if (user_share_left(&l->share, f->owner, n * LINES_VISIT_NS, now_ns))
-		return n < LINES_AT_ONCE / 2;
-	l->put_off += !n && !f->put_off;
-	f->put_off |= !n;
-	return false;
-}
-
-/* Who is next of those that are ready and have a descriptor; NULL: nobody. */
-static struct line_file *lines_pick(struct source_lines *l, const struct executables *x,
-				    uint64_t now_ns)
-{
-	struct line_file *best = NULL;
-	uint32_t under_way = 0, fewest = 0;
-	uint64_t oldest = 0;
-
-	for (uint32_t i = 0; i < LINES_FILES; i++) {
-		struct line_file *f = &l->files[i];
-		uint32_t exe, n;
-		uint64_t last;
-
-		under_way += f->asked != 0;
-		if (!lines_ready(l, f, now_ns))
-			continue;
-		exe = lines_exe(x, f);
-		if (exe == EXECUTABLE_NONE || executables_get(x, exe)->fd < 0)
-			continue;
-		n = lines_served(l, f->owner, &last);
-		if (!lines_may(l, f, n, now_ns))
-			continue;
-		if (best && (n > fewest || (n == fewest && last >= oldest)))
-			continue;
-		best = f;
-		fewest = n;
-		oldest = last;
-	}
-	return under_way < LINES_AT_ONCE ? best : NULL;
-}
-
-/* The next file from *at on that is ready and has no descriptor, if that is new. */
-static uint32_t lines_without(struct source_lines *l, const struct executables *x, uint32_t *at,
-			      uint64_t now_ns)
-{
-	while (*at < LINES_FILES) {
-		struct line_file *f = &l->files[(*at)++];
-		bool first = !f->fd_ns;
-		uint32_t i;
-
-		if (!lines_ready(l, f, now_ns))
-			continue;
-		i = lines_exe(x, f);
-		if (i == EXECUTABLE_NONE)
-			lines_settle(l, f, f->wanted.n, true);
-		else if (executables_get(x, i)->fd < 0 && lines_await(l, f, now_ns) && first)
-			return i;
-	}
-	return EXECUTABLE_NONE;
-}
-
-uint32_t source_lines_next(struct source_lines *l, const struct executables *x, uint32_t *at,
-			   uint64_t now_ns, struct jit_question *ret)
-{
-	struct line_file *f;
-	uint32_t i;
-
-	if (!l->waiting)
-		return EXECUTABLE_NONE;
-	ret->fd = -1;
-	i = lines_without(l, x, at, now_ns);
-	if (i != EXECUTABLE_NONE)
-		return i;
-	f = lines_pick(l, x, now_ns);
-	if (!f)
-		return EXECUTABLE_NONE;
-	i = lines_exe(x, f);
-	lines_ask(l, f, executables_get(x, i)->fd, now_ns, ret);
-	return i;
+	if (!l->visit || exe == EXECUTABLE_NONE)
+		return -ENOENT;
+	q->fd = executables_get(l->exes, exe)->fd;
+	return l->visit(l->ctx, exe, q);
 }
 
 /* --- answers -------------------------------------------------------------------- */
 
 /* What is known of a place: so many names.  False: there is no room. */
-static bool lines_set(struct source_lines *l, struct line_place *p,
-		      const struct frame_names *names, uint32_t first, uint32_t n)
+static bool source_lines_set(struct source_lines *l, uint32_t place,
+			     const struct frame_names *names, uint32_t first, uint32_t n)
 {
+	struct line_place *p = source_lines_place_at(l, place);
 	uint32_t bytes = (uint32_t)(n * sizeof(*p->v) + PIECE_BYTES);
 
-	if (!lines_charge(l, p->owner, bytes))
+	if (!owner_cache_resize(&l->places, place, bytes))
 		return false;
 	p->v = malloc(n * sizeof(*p->v));
 	while (p->v && p->n < n) {
 		struct symbol_place at = frame_names_place(names, first + p->n);
-		uint32_t function = lines_intern(l, &at, p->owner);
+		uint32_t function = source_lines_intern(l, &at, p->entry.owner);
 
 		if (function == INDEX_NONE)
-			break;
-		p->v[p->n++] = (struct line_at){ function, at.line };
+			return false;
+		p->v[p->n] = (struct line_at){ function, at.line };
+		p->n++;
 	}
-	if (p->n == n)
-		return true;
-	while (p->n)
-		lines_drop_function(l, p->v[--p->n].function);
-	free(p->v);
-	p->v = NULL;
-	owners_add(&l->bytes, p->owner, -(int64_t)bytes);
-	return false;
+	return p->v != NULL;
 }
 
-static void lines_take(struct source_lines *l, struct line_file *f,
-		       const struct frame_names *names)
+static void source_lines_take_name(void *ctx, const struct visit_target *t,
+				   const uint64_t *words, const struct frame_names *names,
+				   uint32_t first, uint32_t n, int result)
 {
-	for (uint32_t i = 0, n; i < names->n; i += n) {
-		uint32_t frame = names->v[i].frame;
-		const char *name = names->strings + names->v[i].name;
-		struct line_place *p;
+	struct source_lines *l = ctx;
+	uint32_t i = source_lines_place(l, (uint32_t)t->key.v[0], words[0]);
+	struct symbol_place inner = { .name = "" };
+	bool there = true;
 
-		for (n = 1; i + n < names->n && names->v[i + n].frame == frame; n++)
-			;
-		if (frame >= f->asked - names->left || (n == 1 && !name[0] && !names->v[i].line))
-			continue;
-		p = &l->places.v[f->wanted.v[frame]];
+	if (i == INDEX_NONE || source_lines_place_at(l, i)->state != LINE_WANTED)
+		return;
+	source_lines_place_at(l, i)->state = LINE_KNOWN;
+	if (n)
+		inner = frame_names_place(names, first);
+	if (result == VISIT_LOST) {
+		there = false;
+	} else if (n > 1 || inner.name[0] || inner.line) {
 		l->found++;
-		if (!lines_set(l, p, names, i, n))
-			p->used -= LINES_IDLE;	/* it goes, and may be asked for anew */
+		owner_cache_hold(&l->places, i);
+		there = source_lines_set(l, i, names, first, n);
+		owner_cache_touch(&l->places, i);
 	}
+	if (!there)
+		owner_cache_drop(&l->places, i);	/* it may be asked for anew */
 }
 
 /* What a visit to it says of later ones. */
-static void lines_judge(struct executable *e, int result)
+static void source_lines_judge(struct executable *e, int result)
 {
-	e->lines_seen |= !result;
-	e->no_lines |= result != 0;
-	e->lacks_dwarf |= result == JOB_NO_NAMES && e->debug == JOB_DEBUG_LINES;
+	if (!result)
+		e->lines_seen = true;
+	else
+		e->no_lines = true;
+	if (result == JOB_NO_NAMES && e->debug == JOB_DEBUG_LINES)
+		e->lacks_dwarf = true;
 }
 
-void source_lines_answer(struct source_lines *l, const struct executables *x, uint32_t space,
-			 const struct frame_names *names, int result)
+static void source_lines_answered(void *ctx, struct visit_target *t, int result)
 {
-	struct line_file *f = l->files ? &l->files[space % LINES_FILES] : NULL;
-	bool poor = result < 0 || result == JOB_NO_MEMORY;
-	uint32_t exe, n;
+	struct source_lines *l = ctx;
+	uint32_t exe = source_lines_exe(l, t);
 
-	if (!f || f->space != space || !f->asked)
-		return;
-	exe = lines_exe(x, f);
-	n = names ? f->asked - names->left : f->asked;
-	l->answers += names != NULL;
-	l->deaths += result == JOB_KILLED;
-	if (names)
-		lines_take(l, f, names);
-	f->asked = 0;
-	f->tries = poor ? f->tries + 1 : 0;
-	if (poor && f->tries < LINES_TRIES)
-		return;		/* it is due again after the pause */
-	if (!poor && exe != EXECUTABLE_NONE)
-		lines_judge(executables_get(x, exe), result);
-	lines_settle(l, f, result ? f->wanted.n : n, false);
+	if (!result)
+		l->answers++;
+	if (result == JOB_KILLED)
+		l->deaths++;
+	if (result >= 0 && result != JOB_NO_MEMORY && exe != EXECUTABLE_NONE)
+		source_lines_judge(executables_get(l->exes, exe), result);
+}
+
+/* --- the whole ------------------------------------------------------------------ */
+
+static const struct visits_rules lines_rules = {
+	.targets = LINES_FILES, .frame_words = 1, .ask = LINES_ASK, .waiting = LINES_WAITING,
+	.at_once = LINES_AT_ONCE, .failures = LINES_TRIES, .gap_ns = LINES_GAP_NS,
+	.gap_max_ns = LINES_GAP_MAX_NS, .idle_ns = LINES_IDLE_NS,
+};
+
+static const struct visits_ops lines_ops = {
+	.ready = source_lines_ready, .ask = source_lines_ask, .name = source_lines_take_name,
+	.answered = source_lines_answered,
+};
+
+void source_lines_init(struct source_lines *l, uint64_t seed, const struct executables *exes)
+{
+	*l = (struct source_lines){ .seed = seed, .exes = exes };
+	l->places = (struct owner_cache){
+		.size = sizeof(struct line_place), .max = LINES_BYTES, .seed = seed,
+		.same = source_lines_same_place, .dropped = source_lines_place_dropped, .ctx = l,
+	};
+	l->functions = (struct owner_cache){
+		.size = sizeof(struct line_function), .payer = &l->places, .seed = seed,
+		.same = source_lines_same_function, .dropped = source_lines_function_dropped, .ctx = l,
+	};
+	visits_init(&l->visits, &lines_rules, &lines_ops, l, seed);
+}
+
+void source_lines_fini(struct source_lines *l)
+{
+	visits_fini(&l->visits);
+	owner_cache_fini(&l->places);
+	owner_cache_fini(&l->functions);
+	source_lines_init(l, l->seed, l->exes);
 }
 
 void source_lines_used(struct source_lines *l, uint32_t owner, uint64_t cpu_ns)
@@ -627,12 +482,13 @@ void source_lines_used(struct source_lines *l, uint32_t owner, uint64_t cpu_ns)
 	user_share_use(&l->share, owner, cpu_ns);
 }
 
-void source_lines_sweep(struct source_lines *l, uint32_t interval)
+void source_lines_sweep(struct source_lines *l, uint32_t interval, uint64_t now_ns)
 {
+	visits_sweep(&l->visits, now_ns);
 	for (uint32_t i = 0; i < l->places.n; i++) {
-		const struct line_place *p = &l->places.v[i];
+		const struct line_place *p = source_lines_place_at(l, i);
 
 		if (p->state == LINE_KNOWN && interval - p->used >= LINES_IDLE)
-			lines_drop_place(l, i);
+			owner_cache_drop(&l->places, i);
 	}
 }

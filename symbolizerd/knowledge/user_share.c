@@ -35,7 +35,7 @@ static struct user_part *user_share_user(struct user_share *s, uint32_t owner)
 	return u;
 }
 
-/* Who has not asked lately, and owes nothing, takes no part. */
+/* A user who has not asked lately, and owes nothing, gets no part. */
 static void user_share_forget(struct user_share *s, uint64_t now_ns)
 {
 	for (uint32_t i = 0; i < s->n;) {

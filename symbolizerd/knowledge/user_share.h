@@ -2,12 +2,13 @@
 /*
  * user_share - CPU time that users may take, each as much as the others
  *
- * So many percent of one CPU, divided equally among the users who ask for it, or have
- * asked in the last minute, or owe.  Who used more than his part owes it, and pays with
- * what he would get; the others' parts are not touched by that.  What nobody needs is
- * spare, up to SPARE windows, which is there at the start: a user whose part is used up
- * gets half of it, if he then has any.  So all use what the share allows, what is spare
- * at the start, and what those under way use when their user has nothing left.
+ * A percentage of one CPU, divided equally among the users that ask for it, asked in the
+ * last minute, or are in debt.  A user that used more than its part is in debt, and gets
+ * nothing until its parts have paid for that; other users' parts stay as they are.  What
+ * is not needed is spare, up to SPARE windows, and so much is there at the start: a user
+ * whose part is used up gets half of it, if it then has any.  So all together use what
+ * the share allows, what is spare at the start, and what is under way for users that
+ * have nothing left.
  */
 #ifndef SYMBOLIZERD_KNOWLEDGE_USER_SHARE_H
 #define SYMBOLIZERD_KNOWLEDGE_USER_SHARE_H
@@ -25,7 +26,7 @@
 struct user_part {
 	uint32_t owner;
 	int64_t left_ns;	/* CPU time */
-	uint64_t seen_ns;	/* when he last asked */
+	uint64_t seen_ns;	/* when it last asked */
 };
 
 struct user_share {
@@ -39,14 +40,14 @@ struct user_share {
 
 void user_share_init(struct user_share *s, uint32_t percent, uint64_t now_ns);
 
-/* A user asks: may he begin something, when what he has under way will use so much? */
+/* May this user begin something, when what it has under way will use so much? */
 bool user_share_left(struct user_share *s, uint32_t owner, uint64_t under_way_ns,
 		     uint64_t now_ns);
 
-/* Does he owe, or has he used up his part? */
+/* Is it in debt, or has it used up its part? */
 bool user_share_used_up(const struct user_share *s, uint32_t owner);
 
-/* So much CPU time was used for him. */
+/* So much CPU time was used for it. */
 void user_share_use(struct user_share *s, uint32_t owner, uint64_t ns);
 
 #endif /* SYMBOLIZERD_KNOWLEDGE_USER_SHARE_H */

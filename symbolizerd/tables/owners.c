@@ -10,16 +10,21 @@ void owners_fini(struct owners *o)
 	*o = (struct owners){ .seed = o->seed };
 }
 
-static struct owner_share *owners_find(const struct owners *o, uint32_t owner)
+uint32_t owners_index(const struct owners *o, uint32_t owner)
 {
 	const struct hash_slot *s;
 
 	s = hash_find(&o->by_owner, hash_pair(o->seed, owner, 0));
 	while (s && o->list.v[hash_index(s)].owner != owner)
 		s = hash_next(&o->by_owner, s);
-	if (!s)
-		return NULL;
-	return &o->list.v[hash_index(s)];
+	return s ? hash_index(s) : INDEX_NONE;
+}
+
+static struct owner_share *owners_find(const struct owners *o, uint32_t owner)
+{
+	uint32_t i = owners_index(o, owner);
+
+	return i == INDEX_NONE ? NULL : &o->list.v[i];
 }
 
 void owners_add(struct owners *o, uint32_t owner, int64_t n)

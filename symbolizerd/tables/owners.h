@@ -49,6 +49,9 @@ void owners_fini(struct owners *o);	/* keeps the seed */
  * counted. */
 void owners_add(struct owners *o, uint32_t owner, int64_t n);
 
+/* The element of .list of an owner, which stays; INDEX_NONE: he never had any. */
+uint32_t owners_index(const struct owners *o, uint32_t owner);
+
 uint64_t owners_have(const struct owners *o, uint32_t owner);
 
 /* *ret: the owner with the largest share.  False: nobody has any. */

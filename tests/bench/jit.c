@@ -22,7 +22,7 @@
 static struct frame_names_build b;
 static uint8_t data[FRAME_NAMES_BYTES_MAX + 8];
 static uint64_t words[JIT_ASK];
-static struct jit_question asked;
+static struct visit_question asked;
 
 static int cmp(const void *a, const void *b_)
 {
@@ -76,7 +76,7 @@ static void worker(int fd, uint32_t lines, size_t bytes, const char *what)
 	       lines, (double)bytes / 1e6, JIT_ASK, median(all), median(first));
 }
 
-static int on_visit(void *ctx, const struct jit_question *q)
+static int on_visit(void *ctx, const struct visit_question *q)
 {
 	(void)ctx;
 	memcpy(words, q->words, q->n * sizeof(*words));
@@ -95,19 +95,20 @@ static void hub(int fd)
 		struct trace_rec rec = { .flags = REC_HAS_ANON, .tgid = 7, .start_ns = 1 };
 		struct frame_names names;
 		uint32_t space, found = 0;
-		struct jit j;
+		static struct jit j;
 
 		jit_init(&j, 1, &stats);
 		j.visit = on_visit;
-		space = jit_space(&j, &rec, 1);
+		space = jit_space(&j, &rec, now_ns());
 		for (uint32_t i = 0; i < JIT_ASK; i++)
 			frames[i] = FRAME_ANON_WORD(ADDR + (uint64_t)i * 64 + 5);
 		begin = now_ns();
-		jit_mention(&j, space, frames, JIT_ASK, 1, now_ns());
+		jit_mention(&j, space, frames, JIT_ASK, now_ns());
+		visits_ask(&j.visits, false, now_ns());
 		fresh[k] = (double)(now_ns() - begin);
 		names_of(fd, asked.n, &names);
 		begin = now_ns();
-		jit_answer(&j, space, words, asked.n, &names, 0, now_ns());
+		visits_answer(&j.visits, asked.number, &names, 0, now_ns());
 		fresh[k] = (fresh[k] + (double)(now_ns() - begin)) / JIT_ASK;
 		begin = now_ns();
 		for (int n = 0; n < 100; n++) {
@@ -117,7 +118,7 @@ static void hub(int fd)
 		known[k] = (double)(now_ns() - begin) / 100 / JIT_ASK;
 		if (found != 100 * JIT_ASK)
 			exit(1);
-		bytes = j.bytes.total;
+		bytes = j.places.bytes.total;
 		jit_fini(&j);
 	}
 	printf("hub: a new address %.0f ns, a known one %.0f ns; 1,000 names %.0f KiB\n",

@@ -23,7 +23,7 @@ hostile_hub_subscribe_LIBS := -lseccomp -lcap-ng
 hostile_hub_share_SRCS := $(HUB_PEER)
 hostile_hub_share_LIBS := -lseccomp -lcap-ng
 hostile_hub_workers_SRCS := $(HUB_PEER) $(HUB_OWN) tests/hostile/own_hub.c \
-	$(addprefix symbolizerd/symbols/,index.c index_keep.c lines_build.c line_table.c java_name.c utf8.c frame_names.c) ipc/batch_build.c ipc/short_name.c common/hash_table.c \
+	$(addprefix symbolizerd/symbols/,index.c index_keep.c lines_build.c frame_text.c line_table.c java_name.c utf8.c frame_names.c) ipc/batch_build.c ipc/short_name.c common/hash_table.c \
 	common/wire.c common/container.c
 hostile_hub_workers_LIBS := -lxxhash -lseccomp -lcap-ng
 hostile_hub_worker_mutants_SRCS := $(hostile_hub_workers_SRCS) tests/hostile/mutants.c
@@ -45,6 +45,6 @@ hostile_confine_symbolizerd_LIBS := -lseccomp -lcap-ng
 # real workers with a runtime of the test's own
 HOSTILE += process_jobs
 hostile_process_jobs_SRCS := $(sort $(HUB_PEER) $(filter-out symbolizerd/runtimes/table.c,$(ELF_VISIT)) \
-	$(wildcard symbolizerd/worker/*.c) symbolizerd/jobs/jobs.c symbolizerd/jobs/job_quarantine.c symbolizerd/jobs/job_process.c symbolizerd/jobs/job_queue.c symbolizerd/jobs/job_slot.c symbolizerd/jobs/job_times.c symbolizerd/knowledge/cpu_share.c \
+	$(wildcard symbolizerd/worker/*.c) symbolizerd/jobs/jobs.c symbolizerd/jobs/job_process.c symbolizerd/jobs/job_queue.c symbolizerd/jobs/job_slot.c symbolizerd/knowledge/cpu_share.c \
 	symbolizerd/knowledge/executable.c symbolizerd/elf/debugdata.c symbolizerd/tables/owners.c)
 hostile_process_jobs_LIBS := -llzma -lz $(ELF_VISIT_LIBS) -lseccomp -lcap-ng

@@ -86,7 +86,7 @@ static const uint64_t frames[] = {
 static void ask_for_lines(uint32_t number)
 {
 	int fd = memfd_create("file", MFD_CLOEXEC);
-	struct jit_question q = {
+	struct visit_question q = {
 		.start_ns = START, .words = frames, .n = FRAMES, .fd = fd,
 	};
 
@@ -100,15 +100,15 @@ static void ask_for_lines(uint32_t number)
 static int table_then_frames(void *ctx, uint32_t number, int fd)
 {
 	int r = loader_files_jobs.table(ctx, number, fd);
-	struct jit_question q = {
+	struct visit_question q = {
 		.tgid = number, .start_ns = START, .words = frames,
-		.n = sizeof(frames) / 8, .fd = -1,
+		.n = sizeof(frames) / 8, .fd = -1, .runtime = RUNTIME_GO,
 	};
 
 	if (heard->lines)
 		ask_for_lines(number);
 	if (heard->visit)
-		NEED(!jobs_add_process(&own_hub.jobs, &q, RUNTIME_GO));
+		NEED(!jobs_add_process(&own_hub.jobs, &q));
 	return r;
 }
 

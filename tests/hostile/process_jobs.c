@@ -314,11 +314,12 @@ static void wait_for(uint32_t n)
 static int add_of(uint32_t tgid, uint64_t start_ns, uint32_t runtime,
 		  const uint64_t *words, size_t n)
 {
-	struct jit_question q = {
+	struct visit_question q = {
 		.tgid = tgid, .start_ns = start_ns, .words = words, .n = n, .fd = -1,
+		.runtime = runtime,
 	};
 
-	return jobs_add_process(&jobs, &q, runtime);
+	return jobs_add_process(&jobs, &q);
 }
 
 static int add(uint32_t tgid, const uint64_t *words, size_t n)

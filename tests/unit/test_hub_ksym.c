@@ -32,11 +32,9 @@ static void expect(const struct ksym_names *k, uint32_t number, const char *name
 		   const char *owner)
 {
 	const char *got, *got_owner;
-	size_t len;
 
-	got = ksym_find(k, ours(k, number), &len, &got_owner);
-	CHECK_EQ(len, strlen(name));
-	CHECK(!memcmp(got, name, len));
+	got = ksym_find(k, ours(k, number), &got_owner);
+	CHECK_STR(got, name);
 	CHECK_STR(got_owner, owner);
 }
 

@@ -18,15 +18,14 @@
 static struct jit j;
 static struct hub_stats stats;
 static uint64_t now;
-static uint32_t interval;
 
 /* The last question. */
-static struct jit_question asked;
+static struct visit_question asked;
 static uint64_t asked_words[JIT_ASK];
 static uint32_t questions;
 static int refusal;
 
-static int on_visit(void *ctx, const struct jit_question *q)
+static int on_visit(void *ctx, const struct visit_question *q)
 {
 	(void)ctx;
 	questions++;
@@ -42,7 +41,6 @@ static void begin(void)
 	stats = (struct hub_stats){ 0 };
 	j.visit = on_visit;
 	now = 100 * SEC;
-	interval = 1;
 	questions = 0;
 	refusal = 0;
 }
@@ -55,13 +53,16 @@ static struct trace_rec rec_of(uint32_t tgid, uint64_t start_ns)
 /* A sample of this process with n addresses from `first` on, 16 bytes apart. */
 static uint32_t sample(uint32_t tgid, uint64_t first, uint32_t n)
 {
-	static uint64_t words[JIT_PLACES + 8];
+	static uint64_t words[8200];
 	struct trace_rec rec = rec_of(tgid, 1);
-	uint32_t space = jit_space(&j, &rec, interval);
+	uint32_t space = jit_space(&j, &rec, now);
+
+	CHECK(n <= sizeof(words) / sizeof(*words));
 
 	for (uint32_t i = 0; i < n; i++)
 		words[i] = FRAME_ANON_WORD(first + i * 16);
-	jit_mention(&j, space, words, n, interval, now);
+	jit_mention(&j, space, words, n, now);
+	visits_ask(&j.visits, false, now);
 	return space;
 }
 
@@ -83,7 +84,7 @@ static void answer(int fd, int reason)
 	size_t len = 0;
 
 	if (fd < 0) {
-		jit_answer(&j, asked.space, asked_words, asked.n, NULL, reason, now);
+		visits_answer(&j.visits, asked.number, NULL, reason, now);
 		return;
 	}
 	frame_names_begin(&b, (uint32_t)asked.n);
@@ -94,7 +95,7 @@ static void answer(int fd, int reason)
 		len += parts[i].iov_len;
 	}
 	CHECK_EQ(frame_names_open(data, len, (uint32_t)asked.n, &names), 0);
-	jit_answer(&j, asked.space, asked_words, asked.n, &names, 0, now);
+	visits_answer(&j.visits, asked.number, &names, 0, now);
 }
 
 static const char *name_of(uint32_t space, uint64_t addr)
@@ -296,6 +297,57 @@ TEST(a_dump_goes_before_the_map)
 	close(map);
 }
 
+/* Its jitdump had to be closed for others while an address waited for it: the map is
+ * asked. */
+TEST(an_address_whose_jitdump_was_closed_is_looked_for_in_the_map)
+{
+	int fd = map_of("7f0000001000 10 hello\n");
+	uint32_t space, last;
+
+	begin();
+	jit_dump(&j, 7, fd, now);
+	space = sample(7, ADDR, 1);
+	CHECK(questions == 1 && asked.fd >= 0);
+	answer(fd, 0);
+	CHECK_EQ(sample(7, ADDR + 16, 1), space);
+	CHECK(questions == 1 && j.visits.waiting == 1);
+	for (uint32_t i = 0; i < JIT_FDS; i++) {
+		now++;
+		CHECK_EQ(jit_opened(&j, sample(100 + i, ADDR, 1), fd, 0), 0);
+		answer(fd, 0);
+	}
+	last = questions;
+	now += 2 * SEC;
+	jit_tick(&j, now);
+	CHECK(questions == last && j.visits.lost == 1 && !j.visits.waiting);
+	jit_tick(&j, now);
+	CHECK(questions == last + 1 && asked.tgid == 7 && asked.fd < 0);
+	CHECK_EQ(asked_words[0], FRAME_ANON_WORD(ADDR + 16));
+	CHECK_STR(name_of(space, ADDR), "hello");
+	jit_fini(&j);
+	close(fd);
+}
+
+TEST(a_jitdump_stays_while_its_process_is_sampled)
+{
+	int fd = map_of("7f0000001000 10 hello\n");
+	uint32_t space;
+
+	begin();
+	jit_dump(&j, 7, fd, now);
+	space = sample(7, ADDR, 1);
+	answer(fd, 0);
+	for (uint32_t i = 0; i < 20; i++) {
+		now += 10 * SEC;
+		CHECK_EQ(sample(7, ADDR, 1), space);
+		jit_sweep(&j, now);
+	}
+	sample(7, 2 * ADDR, 1);
+	CHECK(questions == 2 && asked.fd >= 0);
+	jit_fini(&j);
+	close(fd);
+}
+
 TEST(paths_of_jitdumps)
 {
 	static const char *const yes[] = { "/tmp/jit-1.dump", "jit-123.dump", "/a b/jit-9.dump" };
@@ -310,29 +362,72 @@ TEST(paths_of_jitdumps)
 		CHECK(!jit_is_dump(no[i], strlen(no[i])));
 }
 
-/* One process may have JIT_PLACES; all together JIT_BYTES, of which who has most
- * gives. */
+/* All together have JIT_BYTES, of which the process that has most gives, as long as it is
+ * not known whose it is: the newcomers' names stay. */
 TEST(room_is_bounded_and_shared)
 {
 	int fd = map_of("7f0000001000 100 hello\n");
-	uint32_t space, n = 0;
+	uint32_t space[40], n = 0;
 
 	begin();
-	space = sample(1, ADDR, JIT_PLACES + 8);
-	CHECK(jit_find(&j, space, ADDR + (JIT_PLACES - 1) * 16));
-	CHECK(!jit_find(&j, space, ADDR + JIT_PLACES * 16));
-	for (uint32_t tgid = 2; tgid < 40; tgid++)
-		sample(tgid, ADDR, JIT_PLACES);
-	CHECK(j.bytes.total <= JIT_BYTES && j.bytes.total > JIT_BYTES / 10 * 9);
-	/* all of them are of an owner who is not known; this one is known */
+	for (uint32_t tgid = 1; tgid < 40; tgid++) {
+		space[tgid] = sample(tgid, ADDR, 8192);
+		CHECK(j.places.bytes.total <= JIT_BYTES);
+	}
+	CHECK(j.places.bytes.total > JIT_BYTES / 10 * 9);
+	CHECK(j.places.lost > 0);
+	for (uint32_t tgid = 100; tgid < 110; tgid++) {
+		now++;
+		space[0] = sample(tgid, ADDR, 500);
+		n = 0;
+		for (uint32_t i = 0; i < 500; i++)
+			n += jit_find(&j, space[0], ADDR + i * 16) != NULL;
+		CHECK_EQ(n, 500);
+	}
+	/* of those who have most, the oldest places went */
+	CHECK(!jit_find(&j, space[1], ADDR) && jit_find(&j, space[1], ADDR + 8191 * 16));
+	/* this one's user becomes known: what it has is charged to him */
 	CHECK_EQ(fchown(fd, 4711, 4711), 0);
-	space = sample(100, ADDR, 0);
+	CHECK_EQ(jit_opened(&j, space[0], fd, 0), 0);
+	CHECK_EQ(owners_have(&j.places.bytes, 4711), 500 * owner_cache_cost(&j.places));
+	sample(109, 2 * ADDR, 500);
+	CHECK_EQ(owners_have(&j.places.bytes, 4711), 1000 * owner_cache_cost(&j.places));
+	CHECK(j.places.bytes.total <= JIT_BYTES);
+	jit_fini(&j);
+	close(fd);
+}
+
+/* One process may use all, and then loses what it did not use for longest. */
+TEST(a_process_alone_goes_on)
+{
+	uint32_t space = 0, n;
+
+	begin();
+	for (n = 0; !j.places.lost; n += 8192)
+		space = sample(1, ADDR + n * 16, 8192);
+	sample(1, ADDR + n * 16, 8192);
+	CHECK(jit_find(&j, space, ADDR + n * 16) && !jit_find(&j, space, ADDR));
+	CHECK(j.places.bytes.total > JIT_BYTES / 10 * 9 && j.places.bytes.total <= JIT_BYTES);
+	jit_fini(&j);
+}
+
+/* What finds no place to wait is asked for when there is one. */
+TEST(more_addresses_than_a_visit_has_are_asked_for_one_visit_after_the_other)
+{
+	int fd = map_of("7f0000001000 100000 hello\n");
+	uint32_t space, visits = 0;
+
+	begin();
+	space = sample(7, ADDR, 3 * JIT_ASK);
+	CHECK(questions == 1 && asked.n == JIT_ASK);
 	CHECK_EQ(jit_opened(&j, space, fd, 0), 0);
-	sample(100, ADDR, 500);
-	for (uint32_t i = 0; i < 500; i++)
-		n += jit_find(&j, space, ADDR + i * 16) != NULL;
-	CHECK_EQ(n, 500);
-	CHECK(j.bytes.total <= JIT_BYTES);
+	for (; visits < 10 && j.visits.waiting; visits++) {
+		answer(fd, 0);
+		jit_tick(&j, now += 2 * SEC);
+	}
+	CHECK_EQ(visits, 3);
+	for (uint32_t i = 0; i < 3 * JIT_ASK; i++)
+		CHECK_STR(name_of(space, ADDR + i * 16), "hello");
 	jit_fini(&j);
 	close(fd);
 }
@@ -347,10 +442,12 @@ TEST(processes_are_bounded)
 
 	close(before);
 	begin();
-	for (uint32_t i = 0; i < JIT_PROCESSES + 10; i++, interval++) {
+	for (uint32_t i = 0; i < JIT_TARGETS + 10; i++, now++) {
 		space = sample(1000 + i, ADDR, 1);
-		first = first ? first : space;
 		CHECK(space != 0);
+		if (!first)
+			first = space;
+		answer(-1, -ENOENT);
 		CHECK_EQ(jit_opened(&j, space, fd, 0), 0);
 	}
 	CHECK(!jit_opened(&j, space, fd, 0));
@@ -358,8 +455,8 @@ TEST(processes_are_bounded)
 	after = dup(fd);
 	CHECK(after - before <= (int)JIT_FDS + 2);
 	close(after);
-	/* in one interval nobody gives */
-	for (uint32_t i = 0; i < 2 * JIT_PROCESSES; i++)
+	/* what was used at this very moment does not go */
+	for (uint32_t i = 0; i < 2 * JIT_TARGETS; i++)
 		space = sample(9000 + i, ADDR, 1);
 	CHECK_EQ(space, 0);
 	jit_fini(&j);
@@ -376,14 +473,14 @@ TEST(what_is_idle_is_forgotten)
 	begin();
 	sample(7, ADDR, 100);
 	answer(fd, 0);
-	interval += JIT_IDLE - 1;
-	jit_sweep(&j, interval);
-	CHECK(j.bytes.total > 0 && j.by_key.n == 1);
-	jit_sweep(&j, ++interval);
-	CHECK(j.bytes.total == 0 && j.by_key.n == 0 && j.by_addr.n == 0);
+	now += JIT_IDLE_NS - 1;
+	jit_sweep(&j, now);
+	CHECK(j.places.bytes.total > 0 && j.visits.by_key.n == 1);
+	jit_sweep(&j, ++now);
+	CHECK(j.places.bytes.total == 0 && j.visits.by_key.n == 0 && j.places.by_hash.n == 0);
 	/* its answer is nobody's */
 	answer(fd, 0);
-	CHECK_EQ(j.bytes.total, 0);
+	CHECK_EQ(j.places.bytes.total, 0);
 	jit_fini(&j);
 	close(fd);
 }
@@ -403,8 +500,8 @@ TEST(memory_of_a_thousand_names)
 	sample(7, ADDR, 500);
 	answer(fd, 0);
 	printf("# 1,000 names of %zu bytes: %llu KiB\n", len / 500 - 17,
-	       (unsigned long long)j.bytes.total * 2 / 1024);
-	CHECK(stats.jit_names == 500 && j.bytes.total < 500 * 300);
+	       (unsigned long long)j.places.bytes.total * 2 / 1024);
+	CHECK(stats.jit_names == 500 && j.places.bytes.total < 500 * 300);
 	jit_fini(&j);
 	close(fd);
 	free(text);

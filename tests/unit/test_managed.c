@@ -47,7 +47,7 @@ static void begin(void)
 static void end(void)
 {
 	managed_fini(&m);
-	CHECK(!m.functions.v && !m.names.total && !m.places.total);
+	CHECK(!m.functions.v && !m.functions.bytes.total && !m.frames.bytes.total);
 }
 
 /* --- methods ----------------------------------------------------------------------- */
@@ -233,7 +233,7 @@ TEST(managed_same_function_has_one_number)
 	made_frame(B, 2, 0);
 	translate();
 	CHECK(FRAME_NUMBER(made_record.words[0]) != f);
-	CHECK_EQ(m.functions.n, 1 + 4);
+	CHECK_EQ(m.functions.n, 4);
 	end();
 }
 
@@ -362,9 +362,9 @@ TEST(managed_frames_are_kept_while_they_are_used)
 	managed_sweep(&m, &t, now);
 	CHECK_EQ(number_of(1, B, COOKIE, NULL), MANAGED_UNKNOWN);
 	CHECK_EQ(number_of(1, A, COOKIE, NULL), f);
-	CHECK_EQ(m.free_frames.n, 1);
+	CHECK_EQ(owner_cache_used(&m.frames), 1);
 	number_of(1, B, COOKIE, "h");
-	CHECK_EQ(m.free_frames.n, 0);
+	CHECK_EQ(owner_cache_used(&m.frames), 2);
 	CHECK_EQ(m.frames.n, 2);
 	end();
 	traces_fini(&t);
@@ -396,7 +396,21 @@ static uint32_t fill_again(uint32_t user, uint32_t n)
 	return FRAME_NUMBER(made_record.words[0]);
 }
 
-TEST(managed_without_room_the_largest_gives)
+/* Functions from *n on, until one had to go for the last. */
+static void fill_all(uint32_t user, uint32_t *n)
+{
+	uint64_t lost = m.functions.lost;
+
+	while (m.functions.lost == lost) {
+		CHECK(fill_one(user, *n) != MANAGED_UNKNOWN);
+		++*n;
+		CHECK(*n < 1000000);
+	}
+	CHECK(m.functions.bytes.total <= MANAGED_NAMES_BYTES);
+	CHECK(m.functions.bytes.total > MANAGED_NAMES_BYTES - 2 * 4096);
+}
+
+TEST(managed_without_room_who_has_most_loses_what_was_not_used)
 {
 	struct traces t;
 	uint32_t n = 1, small, other;
@@ -404,32 +418,33 @@ TEST(managed_without_room_the_largest_gives)
 	traces_init(&t, 1);
 	begin();
 	small = fill_one(2, 0);
-	while (fill_one(1, n))
-		CHECK(++n < 1000000);
-	CHECK(m.full && n > 4000);
-	CHECK(m.names.total <= MANAGED_NAMES_BYTES);
-	CHECK(m.names.total > MANAGED_NAMES_BYTES - 4096);
-	/* what is known goes on; who has most gets no more, and gives to others at once */
-	CHECK(fill_again(1, 1));
-	other = fill_one(3, n + 1);
-	CHECK(managed_find(&m, other));
-	CHECK(!fill_one(1, n + 2));
+	fill_all(1, &n);
+	CHECK(n > 4000);
+	/* he gets new ones all the same, and loses his own for that, the oldest first */
+	CHECK(!managed_find(&m, fill_again(1, 1)));
+	CHECK(managed_find(&m, fill_again(1, 2)));
+	CHECK(managed_find(&m, fill_one(1, n++)));
+	CHECK(managed_find(&m, fill_again(1, 2)));
+	CHECK(!managed_find(&m, fill_again(1, 3)));
+	/* nobody else's */
 	CHECK_EQ(fill_again(2, 0), small);
 	CHECK(managed_find(&m, small));
+	other = fill_one(3, n + 1);
+	CHECK(managed_find(&m, other));
 	for (uint32_t i = 0; i < 1000; i++)
 		CHECK(managed_find(&m, fill_one(3, n + 3 + i)));
 	CHECK(m.gone >= 1000);
 	CHECK(managed_find(&m, small) && managed_find(&m, other));
-	/* numbers that were given up rest while somebody has them */
+	/* numbers that lost their name rest while somebody has them */
 	managed_sweep(&m, &t, now);
 	CHECK_EQ(m.gone, 0);
-	CHECK(m.free_functions.n >= 1000);
+	CHECK(m.functions.unused.n >= 1000);
 	CHECK(managed_find(&m, small) && managed_find(&m, other));
 	end();
 	traces_fini(&t);
 }
 
-TEST(managed_number_given_up_rests_while_a_trace_has_it)
+TEST(managed_number_without_a_name_rests_while_a_trace_has_it)
 {
 	uint32_t n = 1, in_trace;
 	struct traces t;
@@ -439,10 +454,8 @@ TEST(managed_number_given_up_rests_while_a_trace_has_it)
 	begin();
 	in_trace = fill_one(1, 0);
 	CHECK(traces_add(&t, &made_record.rec, 0, 1, &first) != TRACE_NONE);
-	while (fill_one(1, n))
-		n++;
-	/* the hand begins there */
-	CHECK(fill_one(2, n + 1) && !managed_find(&m, in_trace));
+	fill_all(1, &n);
+	CHECK(!managed_find(&m, in_trace));
 	managed_sweep(&m, &t, now);
 	for (uint32_t i = 0; i < 100; i++)
 		CHECK(fill_one(2, n + 2 + i) != in_trace);
@@ -454,7 +467,7 @@ TEST(managed_number_given_up_rests_while_a_trace_has_it)
 	traces_fini(&t);
 }
 
-TEST(managed_frames_without_room_the_largest_gives)
+TEST(managed_frames_without_room_who_has_most_loses)
 {
 	uint32_t n = 0;
 
@@ -466,11 +479,14 @@ TEST(managed_frames_without_room_the_largest_gives)
 		made_names("f", "f.py", 1);
 		made_frame(A + 16 * n++, COOKIE, 0);
 		translate();
-	} while (!m.full);
-	CHECK(m.places.total <= MANAGED_FRAMES_BYTES && n > 50000);
+	} while (!m.frames.lost);
+	CHECK(m.frames.bytes.total <= MANAGED_FRAMES_BYTES && n > 50000);
+	CHECK(!fill_again(1, 0) && fill_again(1, 1));
 	CHECK(fill_one(2, n));
-	CHECK(fill_again(2, n));
-	CHECK(m.places.total <= MANAGED_FRAMES_BYTES);
+	CHECK(fill_again(2, n) && fill_again(1, n - 1));
+	/* what was used again stays longer */
+	CHECK(fill_again(1, 1) && !fill_again(1, 2) && fill_again(1, 3));
+	CHECK(m.frames.bytes.total <= MANAGED_FRAMES_BYTES);
 	end();
 }
 
@@ -484,13 +500,13 @@ TEST(managed_functions_stay_while_a_trace_has_them)
 	begin();
 	in_trace = fill_one(1, 0);
 	CHECK(traces_add(&t, &made_record.rec, 0, 1, &first) != TRACE_NONE);
-	while (m.names.total < MANAGED_NAMES_BYTES / 4 * 3)
+	while (m.functions.bytes.total < MANAGED_NAMES_BYTES / 4 * 3)
 		CHECK(fill_one(1, n++));
 	now += MANAGED_KEPT_NS;
 	in_frame = fill_one(1, n);
 	managed_sweep(&m, &t, now);
-	CHECK_EQ(m.frames.n - m.free_frames.n, 1);
-	CHECK_EQ(m.functions.n - 1 - m.free_functions.n, 2);
+	CHECK_EQ(owner_cache_used(&m.frames), 1);
+	CHECK_EQ(owner_cache_used(&m.functions), 2);
 	CHECK_EQ(managed_find(&m, in_trace)->line, 0);
 	CHECK_EQ(managed_find(&m, in_frame)->line, n);
 	CHECK(!managed_find(&m, in_trace + 1));
@@ -498,7 +514,7 @@ TEST(managed_functions_stay_while_a_trace_has_them)
 	traces_clear(&t);
 	managed_sweep(&m, &t, now);
 	CHECK(managed_find(&m, in_trace));
-	while (m.names.total < MANAGED_NAMES_BYTES / 4 * 3)
+	while (m.functions.bytes.total < MANAGED_NAMES_BYTES / 4 * 3)
 		CHECK(fill_one(1, ++n));
 	managed_sweep(&m, &t, now);
 	CHECK(!managed_find(&m, in_trace));

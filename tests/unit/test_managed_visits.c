@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "ipc/message_hub.h"
 #include "symbolizerd/symbols/frame_names.h"
 
 #define A		0x7f0000001000ULL	/* methods */
@@ -22,18 +23,20 @@ static uint32_t owner = OWNER;		/* of what frame() makes */
 
 /* The last question, and how many there were. */
 static struct {
-	uint32_t n_visits, space, n, tgid, runtime;
+	uint32_t n_visits, others, number, n, tgid, runtime;
 	uint64_t words[JOB_WORDS_MAX];
 	int result;		/* of the next ones */
 } asked;
 
-static int visit(void *ctx, const struct jit_question *q, uint32_t runtime)
+static int visit(void *ctx, const struct visit_question *q)
 {
 	CHECK(ctx == &asked && q->fd == -1 && q->n && q->n <= JOB_WORDS_MAX);
 	asked.n_visits++;
-	asked.space = q->space;
+	asked.number = q->number;
 	asked.tgid = q->tgid;
-	asked.runtime = runtime;
+	if (q->tgid >= 10000)
+		asked.others++;
+	asked.runtime = q->runtime;
 	asked.n = (uint32_t)q->n;
 	memcpy(asked.words, q->words, q->n * sizeof(*q->words));
 	return asked.result;
@@ -51,7 +54,7 @@ static void begin(void)
 static void end(void)
 {
 	managed_fini(&m);
-	CHECK(!m.functions.v && !m.names.total && !m.places.total && !m.visits.v);
+	CHECK(!m.functions.v && !m.functions.bytes.total && !m.frames.bytes.total && !m.visits.v);
 }
 
 static void text(uint32_t which, const char *s)
@@ -100,12 +103,12 @@ static void answer(const char *name, const char *full, const char *file)
 		n += parts[i].iov_len;
 	}
 	CHECK_EQ(frame_names_open(data, n, asked.n / 2, &names), 0);
-	managed_answer(&m, asked.space, asked.words, asked.n, &names, 0);
+	visits_answer(&m.visits, asked.number, &names, 0, now);
 }
 
 static void fail(int result)
 {
-	managed_answer(&m, asked.space, asked.words, asked.n, NULL, result);
+	visits_answer(&m.visits, asked.number, NULL, result, now);
 }
 
 /* --- names -------------------------------------------------------------------------------- */
@@ -119,7 +122,7 @@ TEST(visits_name_what_waited)
 	n = frame(7, A, NULL, NULL, NULL, true);
 	CHECK(n != MANAGED_UNKNOWN && managed_waits(&m, n) && !managed_find(&m, n));
 	CHECK_EQ(frame(7, A, NULL, NULL, NULL, false), n);
-	managed_ask(&m, false, now);
+	visits_ask(&m.visits, false, now);
 	CHECK(asked.n_visits == 1 && asked.n == 2 && asked.tgid == 7);
 	CHECK_EQ(asked.runtime, RUNTIME_HOTSPOT);
 	CHECK_EQ(MANAGED_COOKIE_OF(asked.words[0]), COOKIE);
@@ -138,7 +141,7 @@ TEST(visits_name_what_waited)
 	/* from now on it is known, and what BPF cannot read changes nothing */
 	CHECK(managed_find(&m, frame(7, A, NULL, NULL, NULL, false)) == f);
 	CHECK(managed_find(&m, frame(7, A, NULL, "run", "(I)V", false)) == f);
-	managed_ask(&m, true, now + 100 * SECOND);
+	visits_ask(&m.visits, true, now + 100 * SECOND);
 	CHECK_EQ(asked.n_visits, 1);
 	end();
 }
@@ -150,12 +153,12 @@ TEST(visits_are_for_half_a_name_too)
 	begin();
 	n = frame(7, A, NULL, "run", "(I)V", true);
 	CHECK(managed_waits(&m, n));
-	managed_ask(&m, false, now);
+	visits_ask(&m.visits, false, now);
 	answer("a.C.run", "a.C.run(int)", "C.java");
 	CHECK_STR(managed_find(&m, n)->name, "a.C.run");
 	/* without an answer the half is all there is */
 	n = frame(8, A, NULL, "run", "(I)V", true);
-	managed_ask(&m, false, now);
+	visits_ask(&m.visits, false, now);
 	fail(-ESRCH);
 	CHECK_STR(managed_find(&m, n)->name, "run");
 	CHECK_EQ(m.read, 1);
@@ -170,14 +173,14 @@ TEST(visits_are_not_needed_where_bpf_sends_names)
 
 	begin();
 	n = frame(7, A, NULL, NULL, NULL, false);
-	managed_ask(&m, false, now);
-	managed_ask(&m, true, now + VISITS_LATE_NS - 1);
+	visits_ask(&m.visits, false, now);
+	visits_ask(&m.visits, true, now + MANAGED_LATE_NS - 1);
 	CHECK_EQ(asked.n_visits, 0);
 	f = managed_find(&m, frame(7, A, "a/C", "run", "(I)V", true));
 	CHECK_STR(f->name, "a.C.run");
 	CHECK(managed_find(&m, n) == f);
 	/* a visit for it that is under way changes nothing */
-	managed_ask(&m, true, now + VISITS_LATE_NS);
+	visits_ask(&m.visits, true, now + MANAGED_LATE_NS);
 	CHECK_EQ(asked.n_visits, 1);
 	answer("b.D.other", NULL, "");
 	CHECK(managed_find(&m, n) == f && m.read == 0);
@@ -192,13 +195,13 @@ TEST(visits_leave_room_for_lines_that_come_later)
 	n = frame(7, A, NULL, NULL, "(I)V", false);
 	before = frame(7, A, NULL, NULL, "(I)V", true);
 	CHECK(before != n && managed_waits(&m, n) && managed_waits(&m, before));
-	managed_ask(&m, false, now);
+	visits_ask(&m.visits, false, now);
 	answer("a.C.run", "a.C.run(int)", "C.java");
 	CHECK(managed_find(&m, n) == managed_find(&m, before));
 	CHECK_EQ(managed_line(managed_find(&m, n), 4), 21);
 	/* or behind the answer */
 	n = frame(8, A, NULL, NULL, "(I)V", false);
-	managed_ask(&m, false, now);
+	visits_ask(&m.visits, false, now);
 	answer("a.C.run", "a.C.run(int)", "C.java");
 	CHECK_EQ(managed_line(managed_find(&m, n), 4), 0);
 	n = frame(8, A, NULL, NULL, NULL, true);
@@ -234,11 +237,11 @@ TEST(visits_that_find_nothing_are_not_repeated)
 
 	begin();
 	n = frame(7, A, NULL, NULL, NULL, true);
-	managed_ask(&m, false, now);
+	visits_ask(&m.visits, false, now);
 	answer(NULL, NULL, NULL);
 	CHECK(!managed_waits(&m, n) && !managed_find(&m, n));
 	CHECK_EQ(frame(7, A, NULL, NULL, NULL, true), n);
-	managed_ask(&m, true, now + 100 * SECOND);
+	visits_ask(&m.visits, true, now + 100 * SECOND);
 	CHECK_EQ(asked.n_visits, 1);
 	/* BPF may find them later */
 	CHECK_STR(managed_find(&m, frame(7, A, "a/C", "run", "()V", true))->name, "a.C.run");
@@ -254,12 +257,12 @@ TEST(visits_end_with_the_process)
 
 		begin();
 		n = frame(7, A, NULL, NULL, NULL, true);
-		managed_ask(&m, false, now);
+		visits_ask(&m.visits, false, now);
 		fail(results[i]);
 		CHECK(!managed_waits(&m, n));
 		CHECK_EQ(frame(7, A + 8, NULL, NULL, NULL, true), MANAGED_UNKNOWN);
 		CHECK_STR(managed_find(&m, frame(7, A + 8, NULL, "run", NULL, true))->name, "run");
-		managed_ask(&m, true, now + 100 * SECOND);
+		visits_ask(&m.visits, true, now + 100 * SECOND);
 		CHECK_EQ(asked.n_visits, 1);
 		end();
 	}
@@ -272,16 +275,16 @@ TEST(visits_that_are_only_delayed_come_again)
 	begin();
 	n = frame(7, A, NULL, NULL, NULL, true);
 	asked.result = -ENOSPC;		/* the queue is full */
-	managed_ask(&m, false, now);
+	visits_ask(&m.visits, false, now);
 	CHECK(asked.n_visits == 1 && managed_waits(&m, n));
 	asked.result = 0;
-	managed_ask(&m, true, now + VISITS_GAP_NS - 1);
+	visits_ask(&m.visits, true, now + MANAGED_GAP_NS - 1);
 	CHECK_EQ(asked.n_visits, 1);
-	managed_ask(&m, true, now + VISITS_GAP_NS);
+	visits_ask(&m.visits, true, now + MANAGED_GAP_NS);
 	CHECK_EQ(asked.n_visits, 2);
 	fail(-EAGAIN);
 	CHECK(managed_waits(&m, n));
-	managed_ask(&m, true, now + 100 * SECOND);
+	visits_ask(&m.visits, true, now + 100 * SECOND);
 	CHECK_EQ(asked.n_visits, 3);
 	answer("a.C.run", "", "");
 	CHECK(managed_find(&m, n));
@@ -301,7 +304,7 @@ TEST(visits_take_no_name_that_cannot_be)
 	for (int i = 0; i < 3; i++) {
 		begin();
 		n = frame(7, A, NULL, NULL, NULL, true);
-		managed_ask(&m, false, now);
+		visits_ask(&m.visits, false, now);
 		answer(i == 0 ? large : "f", i == 1 ? large : "f()", i == 2 ? large : "F");
 		CHECK(!managed_find(&m, n) && !managed_waits(&m, n));
 		end();
@@ -319,15 +322,15 @@ TEST(visits_of_a_process_are_few)
 	for (now = first; now < first + 3600 * SECOND; now += SECOND / 10) {
 		for (int i = 0; i < 100; i++)
 			frame(7, method += 8, NULL, NULL, NULL, true);
-		managed_ask(&m, false, now);
-		CHECK(m.visits.waiting <= VISITS_FRAMES);
+		visits_ask(&m.visits, false, now);
+		CHECK(m.visits.waiting <= MANAGED_ASK);
 		if (m.visits.v->asked)
 			answer("a.C.run", "a.C.run()", "");
 		if (now % (5 * SECOND) == 0)
 			managed_sweep(&m, &(struct traces){ 0 }, now);
 	}
 	printf("# %u visits, %u functions\n", asked.n_visits, m.functions.n);
-	CHECK_EQ(m.visited, asked.n_visits);
+	CHECK_EQ(m.visits.asked, asked.n_visits);
 	CHECK(asked.n_visits > 100 && asked.n_visits < 3600 / 8 + 10);
 	CHECK(m.functions.n < 100000);
 	end();
@@ -335,55 +338,97 @@ TEST(visits_of_a_process_are_few)
 
 TEST(visits_of_many_processes_are_bounded)
 {
+	uint32_t n;
 	struct traces t;
-	uint32_t first;
 
 	traces_init(&t, 1);
 	begin();
-	first = frame(1, A, NULL, NULL, NULL, true);
-	for (uint32_t tgid = 2; tgid < 4 * VISITS_PROCESSES; tgid++) {
+	for (uint32_t tgid = 2; tgid < 4 * MANAGED_TARGETS; tgid++) {
 		owner = OWNER + tgid % 4;
+		now++;
 		for (uint64_t i = 0; i < 20; i++)
 			frame(tgid, A + 8 * i, NULL, NULL, NULL, true);
 	}
 	owner = OWNER;
-	CHECK_EQ(m.visits.waiting, VISITS_WAITING);
-	managed_ask(&m, false, now);
-	CHECK(asked.n_visits > 90 && asked.n_visits <= VISITS_PROCESSES);
-	/* nobody answers: they are forgotten, and so is what waited */
-	asked.space = m.visits.v[0].space;
-	asked.n = 2;
-	asked.words[0] = MANAGED_WORD(RUNTIME_HOTSPOT, COOKIE, 0);
-	asked.words[1] = A;
+	CHECK(m.visits.waiting <= MANAGED_WAITING && m.visits.waiting > MANAGED_WAITING - 20);
+	CHECK(m.visits.lost > 0);
+	visits_ask(&m.visits, false, now);
+	CHECK_EQ(asked.n_visits, MANAGED_AT_ONCE);
+	/* one more for each that is answered, of those that wait */
+	n = m.visits.waiting;
 	answer("a.C.run", NULL, "");
-	CHECK_STR(managed_find(&m, first)->name, "a.C.run");
-	for (uint32_t i = 0; i < VISITS_PROCESSES; i++)
-		visits_answered(&m.visits, m.visits.v[i].space, -EAGAIN);
-	now += VISITS_IDLE_NS;
+	CHECK(m.visits.waiting < n && m.visits.waiting >= n - 20);
+	visits_ask(&m.visits, false, now);
+	CHECK_EQ(asked.n_visits, MANAGED_AT_ONCE + 1);
+	/* the others are delayed without end: they are forgotten, and so is what waited */
+	for (uint32_t i = 0; i < MANAGED_TARGETS; i++)
+		visits_answer(&m.visits, m.visits.v[i].number, NULL, -EAGAIN, now);
+	now += MANAGED_KEPT_NS;
 	managed_sweep(&m, &t, now);
 	CHECK_EQ(m.visits.waiting, 0);
-	CHECK_EQ(m.frames.n - m.free_frames.n, 0);
+	CHECK_EQ(owner_cache_used(&m.frames), 0);
 	/* there is room again */
 	CHECK(managed_waits(&m, frame(7, A, NULL, NULL, NULL, true)));
 	end();
 	traces_fini(&t);
 }
 
-/* One user's processes, with many frames or with one each, leave room for others. */
-TEST(visits_of_a_user_have_a_share)
+/* One user's processes, with many frames or with one each, leave room for others: who
+ * comes gets it from him. */
+TEST(visits_of_a_user_leave_room_for_others)
 {
 	for (int each = 1; each <= 100; each += 99) {
 		begin();
-		for (uint32_t tgid = 2; tgid < 4 * VISITS_PROCESSES; tgid++)
+		for (uint32_t tgid = 2; tgid < 4 * MANAGED_TARGETS; tgid++) {
+			now++;
 			for (int i = 0; i < each; i++)
 				frame(tgid, A + 8 * (uint64_t)i, NULL, NULL, NULL, true);
-		CHECK_EQ(m.visits.waiting, each == 1 ? VISITS_SHARE(VISITS_PROCESSES) :
-						       VISITS_SHARE(VISITS_WAITING));
+		}
+		CHECK_EQ(m.visits.waiting, each == 1 ? MANAGED_TARGETS : MANAGED_WAITING);
 		owner = OWNER + 1;
-		CHECK(managed_waits(&m, frame(1, A, NULL, NULL, NULL, true)));
+		for (uint32_t tgid = 10000; tgid < 10020; tgid++) {
+			now++;
+			CHECK(managed_waits(&m, frame(tgid, A, NULL, NULL, NULL, true)));
+		}
 		owner = OWNER;
+		/* and their turn is not the last */
+		visits_ask(&m.visits, false, now);
+		CHECK_EQ(asked.others, 20);
+		CHECK(asked.n_visits > 20 && asked.n_visits <= MANAGED_AT_ONCE / 2 + 20);
 		end();
 	}
+}
+
+/* Whose process it is may be known later, or change. */
+TEST(visits_are_of_the_owner_who_was_said_last)
+{
+	begin();
+	CHECK(managed_waits(&m, frame(7, A, NULL, NULL, NULL, true)));
+	CHECK_EQ(m.visits.v[0].owner, OWNER);
+	owner = OWNER + 1;
+	CHECK(managed_waits(&m, frame(7, A + 8, NULL, NULL, NULL, true)));
+	CHECK_EQ(m.visits.v[0].owner, OWNER + 1);
+	owner = OWNER;
+	end();
+}
+
+/* What had to go for want of room is wanted again when it is met again. */
+TEST(visits_that_are_lost_come_again)
+{
+	uint32_t n;
+
+	begin();
+	n = frame(7, A, NULL, NULL, NULL, true);
+	CHECK(managed_waits(&m, n));
+	now += MANAGED_KEPT_NS;
+	visits_sweep(&m.visits, now);
+	CHECK(!managed_waits(&m, n) && m.visits.lost == 1);
+	n = frame(7, A, NULL, NULL, NULL, true);
+	CHECK(managed_waits(&m, n));
+	visits_ask(&m.visits, false, now);
+	answer("a.C.run", NULL, "");
+	CHECK_STR(managed_find(&m, n)->name, "a.C.run");
+	end();
 }
 
 /* The room of names is shared, of those that are wanted, too. */
@@ -393,26 +438,21 @@ TEST(visits_have_no_room_of_their_own)
 	uint32_t n = 1, mine;
 
 	begin();
-	mine = frame(7, A, NULL, NULL, NULL, true);
+	owner = OWNER + 1;
 	memset(class, 'c', sizeof(class) - 1);
 	class[sizeof(class) - 1] = '\0';
-	do {
+	while (!m.functions.lost) {
 		snprintf(name, sizeof(name), "m%u", n);
-	} while (frame(8, A + 8 * (uint64_t)n++, class, name, "()V", true));
-	CHECK(m.full && n > 10000);
-	CHECK_EQ(frame(7, A + 8, NULL, NULL, NULL, true), MANAGED_UNKNOWN);
-	managed_ask(&m, false, now);
-	answer("a.C.run", NULL, "");
-	CHECK(m.names.total <= MANAGED_NAMES_BYTES);
-	CHECK(!managed_waits(&m, mine) && !managed_find(&m, mine));
-	/* when there is room again it is read again */
-	now += MANAGED_KEPT_NS;
-	managed_sweep(&m, &(struct traces){ 0 }, now);
-	mine = frame(7, A, NULL, NULL, NULL, true);
+		CHECK(frame(8, A + 8 * (uint64_t)n++, class, name, "()V", true));
+	}
+	CHECK(n > 10000);
+	owner = OWNER;
+	mine = frame(7, A + 8, NULL, NULL, NULL, true);
 	CHECK(managed_waits(&m, mine));
-	managed_ask(&m, false, now);
+	visits_ask(&m.visits, false, now);
 	answer("a.C.run", NULL, "");
 	CHECK_STR(managed_find(&m, mine)->name, "a.C.run");
+	CHECK(m.functions.bytes.total <= MANAGED_NAMES_BYTES);
 	end();
 }
 
@@ -429,12 +469,12 @@ TEST(visits_sweep_keeps_what_a_trace_has)
 	CHECK(frame(7, A, NULL, NULL, NULL, true) != n);
 	managed_sweep(&m, &t, now);
 	CHECK(managed_waits(&m, n));
-	managed_ask(&m, true, now + VISITS_LATE_NS);
+	visits_ask(&m.visits, true, now + MANAGED_LATE_NS);
 	answer("a.C.run", NULL, "");
 	/* the frame is forgotten, the trace is not */
 	now += MANAGED_KEPT_NS;
 	managed_sweep(&m, &t, now);
-	CHECK_EQ(m.frames.n - m.free_frames.n, 0);
+	CHECK_EQ(owner_cache_used(&m.frames), 0);
 	CHECK_STR(managed_find(&m, n)->name, "a.C.run");
 	traces_clear(&t);
 	managed_sweep(&m, &t, now);

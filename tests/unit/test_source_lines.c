@@ -17,11 +17,38 @@ static struct executables x;
 static uint64_t now;
 static uint32_t interval;
 
+/* Questions that were not looked at yet. */
+static struct {
+	uint32_t n, exe[2 * LINES_AT_ONCE];
+	struct visit_question q[2 * LINES_AT_ONCE];
+	uint64_t words[2 * LINES_AT_ONCE][LINES_ASK], taken[LINES_ASK];
+} heard;
+
+static int hear(void *ctx, uint32_t i, const struct visit_question *q)
+{
+	(void)ctx;
+	CHECK(heard.n < 2 * LINES_AT_ONCE && q->n <= LINES_ASK);
+	heard.exe[heard.n] = i;
+	heard.q[heard.n] = *q;
+	if (q->n)
+		memcpy(heard.words[heard.n], q->words, q->n * sizeof(*q->words));
+	heard.n++;
+	return 0;
+}
+
+static void hear_open(void *ctx, uint32_t i)
+{
+	CHECK_EQ(hear(ctx, i, &(struct visit_question){ .fd = -1 }), 0);
+}
+
 static void begin(void)
 {
 	executables_init(&x, 1);
 	x.kept_max = 1000;
-	source_lines_init(&l, 2);
+	source_lines_init(&l, 2, &x);
+	l.visit = hear;
+	l.open = hear_open;
+	heard.n = 0;
 	source_lines_share(&l, 50, SECOND);
 	now = SECOND;
 	interval = 1;
@@ -31,7 +58,7 @@ static void end(void)
 {
 	source_lines_fini(&l);
 	executables_fini(&x);
-	CHECK(!l.bytes.total && !l.places.v && !l.functions.v && !l.files);
+	CHECK(!l.places.bytes.total && !l.places.v && !l.functions.v && !l.visits.v);
 }
 
 /* A file that has DWARF, with a descriptor. */
@@ -55,12 +82,25 @@ static void want(struct executable *e, uint64_t off)
 	source_lines_want(&l, e, off, interval, now);
 }
 
-/* The next question that is due: its file or NULL. */
-static struct executable *next(struct jit_question *q)
+/* The next question that is due: its file or NULL; of a file that has no descriptor: with
+ * q->fd -1. */
+static struct executable *next(struct visit_question *q)
 {
-	uint32_t at = 0, i = source_lines_next(&l, &x, &at, now, q);
+	uint32_t i;
 
-	return i == EXECUTABLE_NONE ? NULL : executables_get(&x, i);
+	if (!heard.n)
+		visits_ask(&l.visits, true, now);
+	if (!heard.n)
+		return NULL;
+	i = heard.exe[0];
+	*q = heard.q[0];
+	memcpy(heard.taken, heard.words[0], sizeof(heard.taken));
+	q->words = heard.taken;
+	heard.n--;
+	memmove(heard.exe, heard.exe + 1, heard.n * sizeof(*heard.exe));
+	memmove(heard.q, heard.q + 1, heard.n * sizeof(*heard.q));
+	memmove(heard.words, heard.words + 1, heard.n * sizeof(heard.words[0]));
+	return executables_get(&x, i);
 }
 
 static struct frame_names_build b;
@@ -68,7 +108,7 @@ static uint32_t left;		/* in the next answers */
 
 /* All words are in a function of this name, at the line of their number; if deep,
  * something is inlined there. */
-static void answer(const struct jit_question *q, const char *name, bool deep)
+static void answer(const struct visit_question *q, const char *name, bool deep)
 {
 	static char data[FRAME_NAMES_BYTES_MAX] __attribute__((__aligned__(8)));
 	struct frame_names names;
@@ -90,14 +130,14 @@ static void answer(const struct jit_question *q, const char *name, bool deep)
 		n += parts[i].iov_len;
 	}
 	CHECK_EQ(frame_names_open(data, n, (uint32_t)q->n, &names), 0);
-	source_lines_answer(&l, &x, q->space, &names, 0);
+	visits_answer(&l.visits, q->number, &names, 0, now);
 }
 
 TEST(a_place_is_asked_for_once_and_then_known)
 {
 	struct symbol_place at[SYMBOL_DEPTH_MAX];
 	struct executable *e;
-	struct jit_question q;
+	struct visit_question q;
 
 	begin();
 	e = add(1, 7);
@@ -111,12 +151,12 @@ TEST(a_place_is_asked_for_once_and_then_known)
 	CHECK_EQ(q.words[1], OFF + 8);
 	CHECK_EQ(q.fd, e->fd);
 	CHECK_EQ(q.owner, 7);
-	CHECK(l.visits == 1 && !l.answers);
-	CHECK(!next(&(struct jit_question){ .fd = -1 }));
+	CHECK(l.visits.asked == 1 && !l.answers);
+	CHECK(!next(&(struct visit_question){ .fd = -1 }));
 	CHECK(source_lines_wait(&l, e, OFF, now));
 	answer(&q, "outer", true);
 	CHECK(!source_lines_wait(&l, e, OFF, now));
-	CHECK(l.visits == 1 && l.answers == 1 && !l.put_off && !l.deaths);
+	CHECK(l.visits.asked == 1 && l.answers == 1 && !l.put_off && !l.deaths);
 	CHECK_EQ(source_lines_find(&l, e, OFF + 8, at), 2);
 	CHECK_STR(at[0].name, "inlined");
 	CHECK_STR(at[0].system, "_Z7inlinedv");
@@ -127,7 +167,7 @@ TEST(a_place_is_asked_for_once_and_then_known)
 	CHECK_EQ(at[1].first_line, 10);
 	CHECK_EQ(at[1].line, 101);
 	/* each function is there once */
-	CHECK_EQ(l.by_content.n, 2);
+	CHECK_EQ(l.functions.by_hash.n, 2);
 	now += 60 * SECOND;
 	want(e, OFF);
 	CHECK(!next(&q));
@@ -138,9 +178,9 @@ TEST(a_place_is_asked_for_once_and_then_known)
  * first, and what they use he pays for himself. */
 TEST(a_users_many_files_take_neither_the_cpu_nor_the_turn_of_others)
 {
-	struct executable *mine[LINES_SHARE(LINES_FILES)], *other, *e;
-	struct jit_question q[LINES_AT_ONCE + 1];
-	uint32_t n = 0, others = 0, files = LINES_SHARE(LINES_FILES);
+	struct executable *mine[85], *other, *e;
+	struct visit_question q[LINES_AT_ONCE + 1];
+	uint32_t n = 0, others = 0, files = 85;
 
 	begin();
 	source_lines_share(&l, 50, SECOND);
@@ -177,7 +217,7 @@ TEST(a_users_many_files_take_neither_the_cpu_nor_the_turn_of_others)
 TEST(what_a_visit_did_not_come_to_is_asked_again)
 {
 	struct symbol_place at[SYMBOL_DEPTH_MAX];
-	struct jit_question q;
+	struct visit_question q;
 	struct executable *e;
 
 	begin();
@@ -198,7 +238,7 @@ TEST(what_a_visit_did_not_come_to_is_asked_again)
 	CHECK_EQ(q.words[0], OFF + 1);
 	answer(&q, "f", false);
 	CHECK_EQ(source_lines_find(&l, e, OFF + 2, at), 1);
-	CHECK_EQ(l.waiting, 0);
+	CHECK_EQ(l.visits.waiting, 0);
 	end();
 }
 
@@ -206,14 +246,14 @@ TEST(what_is_not_in_the_answer_is_not_asked_again)
 {
 	struct symbol_place at[SYMBOL_DEPTH_MAX];
 	struct frame_names none = { NULL, NULL, 0, 0 };
-	struct jit_question q;
+	struct visit_question q;
 	struct executable *e;
 
 	begin();
 	e = add(1, 7);
 	want(e, OFF);
 	CHECK(next(&q) == e);
-	source_lines_answer(&l, &x, q.space, &none, 0);
+	visits_answer(&l.visits, q.number, &none, 0, now);
 	CHECK(!source_lines_wait(&l, e, OFF, now));
 	CHECK_EQ(source_lines_find(&l, e, OFF, at), 0);
 	now += 60 * SECOND;
@@ -225,7 +265,7 @@ TEST(what_is_not_in_the_answer_is_not_asked_again)
 /* Who has new places met all the time. */
 TEST(the_pause_between_visits_doubles_and_a_visit_is_bounded)
 {
-	struct jit_question q;
+	struct visit_question q;
 	struct executable *e;
 	uint32_t visits = 0;
 
@@ -242,13 +282,13 @@ TEST(the_pause_between_visits_doubles_and_a_visit_is_bounded)
 	}
 	/* after 1, 2, 4 seconds, then each eight */
 	CHECK(visits >= 14 && visits <= 17);
-	CHECK(l.waiting <= LINES_ASK);
+	CHECK(l.visits.waiting <= LINES_ASK);
 	end();
 }
 
 TEST(at_the_end_nothing_pauses)
 {
-	struct jit_question q;
+	struct visit_question q;
 	struct executable *e;
 
 	begin();
@@ -262,7 +302,7 @@ TEST(at_the_end_nothing_pauses)
 	want(e, OFF + 9);
 	CHECK(!source_lines_wait(&l, e, OFF + 9, now));
 	CHECK(!next(&q));
-	l.ending = true;
+	l.visits.ending = true;
 	CHECK(source_lines_wait(&l, e, OFF + 9, now));
 	CHECK(next(&q) == e);
 	end();
@@ -270,7 +310,7 @@ TEST(at_the_end_nothing_pauses)
 
 TEST(workers_time_is_bounded_by_a_share)
 {
-	struct jit_question q;
+	struct visit_question q;
 	struct executable *e;
 	uint64_t used = 0;
 
@@ -287,6 +327,7 @@ TEST(workers_time_is_bounded_by_a_share)
 		source_lines_used(&l, 7, 10 * SECOND);
 	}
 	CHECK_EQ(l.share.used_ns, used);
+	CHECK(l.put_off > 100 && l.put_off <= l.visits.asked);
 	CHECK(used <= (1000 * 9 + USER_SHARE_SPARE * 10 + 10) * SECOND / 2);
 	CHECK(used >= 1000 * 8 * SECOND / 2);
 	l.share.percent = 0;
@@ -296,7 +337,7 @@ TEST(workers_time_is_bounded_by_a_share)
 
 TEST(a_file_that_kills_its_worker_is_not_visited_again)
 {
-	struct jit_question q;
+	struct visit_question q;
 	struct executable *e;
 
 	begin();
@@ -304,10 +345,10 @@ TEST(a_file_that_kills_its_worker_is_not_visited_again)
 	want(e, OFF);
 	CHECK(next(&q) == e);
 	want(e, OFF + 1);
-	source_lines_answer(&l, &x, q.space, NULL, JOB_KILLED);
+	visits_answer(&l.visits, q.number, NULL, JOB_KILLED, now);
 	CHECK(l.deaths == 1 && !l.answers);
 	CHECK(!source_lines_of(&l, e));
-	CHECK_EQ(l.waiting, 0);
+	CHECK_EQ(l.visits.waiting, 0);
 	now += 60 * SECOND;
 	CHECK(!next(&q));
 	end();
@@ -317,7 +358,7 @@ TEST(a_file_that_kills_its_worker_is_not_visited_again)
  * has lines. */
 TEST(a_file_whose_debug_file_comes_later_is_visited_again)
 {
-	struct jit_question q;
+	struct visit_question q;
 	struct executable *e;
 
 	begin();
@@ -326,7 +367,7 @@ TEST(a_file_whose_debug_file_comes_later_is_visited_again)
 	CHECK(executable_lines_unsure(e));
 	want(e, OFF);
 	CHECK(next(&q) == e);
-	source_lines_answer(&l, &x, q.space, NULL, JOB_NO_NAMES);
+	visits_answer(&l.visits, q.number, NULL, JOB_NO_NAMES, now);
 	CHECK(!source_lines_of(&l, e) && executable_lacks_debug(e));
 	CHECK(executable_renew(e, 5));
 	CHECK(!e->renew && executable_lines_unsure(e) && !executable_lacks_debug(e));
@@ -334,7 +375,7 @@ TEST(a_file_whose_debug_file_comes_later_is_visited_again)
 	want(e, OFF);
 	CHECK(next(&q) == e);
 	/* that was of no use: the same file is not tried again */
-	source_lines_answer(&l, &x, q.space, NULL, JOB_NO_NAMES);
+	visits_answer(&l.visits, q.number, NULL, JOB_NO_NAMES, now);
 	CHECK(!source_lines_of(&l, e) && !executable_renew(e, 5) && executable_renew(e, 6));
 	now += 60 * SECOND;
 	want(e, OFF);
@@ -345,7 +386,7 @@ TEST(a_file_whose_debug_file_comes_later_is_visited_again)
 	want(e, OFF + 8);
 	now += 60 * SECOND;
 	CHECK(next(&q) == e);
-	source_lines_answer(&l, &x, q.space, NULL, JOB_KILLED);
+	visits_answer(&l.visits, q.number, NULL, JOB_KILLED, now);
 	CHECK(!source_lines_of(&l, e) && !executable_lacks_debug(e));
 	end();
 }
@@ -353,7 +394,7 @@ TEST(a_file_whose_debug_file_comes_later_is_visited_again)
 /* Of another file the answer says no more than that. */
 TEST(a_file_with_dwarf_lacks_no_debug_file)
 {
-	struct jit_question q;
+	struct visit_question q;
 	struct executable *e;
 
 	begin();
@@ -361,14 +402,14 @@ TEST(a_file_with_dwarf_lacks_no_debug_file)
 	CHECK(!executable_lines_unsure(e));
 	want(e, OFF);
 	CHECK(next(&q) == e);
-	source_lines_answer(&l, &x, q.space, NULL, JOB_NO_NAMES);
+	visits_answer(&l.visits, q.number, NULL, JOB_NO_NAMES, now);
 	CHECK(!source_lines_of(&l, e) && !executable_lacks_debug(e));
 	end();
 }
 
 TEST(for_want_of_memory_it_is_tried_again_but_not_for_ever)
 {
-	struct jit_question q;
+	struct visit_question q;
 	struct executable *e;
 	uint32_t visits = 0;
 
@@ -377,7 +418,7 @@ TEST(for_want_of_memory_it_is_tried_again_but_not_for_ever)
 	want(e, OFF);
 	for (; next(&q) == e; now += 9 * SECOND) {
 		visits++;
-		source_lines_answer(&l, &x, q.space, NULL, visits % 2 ? -ENOSPC : JOB_NO_MEMORY);
+		visits_answer(&l.visits, q.number, NULL, visits % 2 ? -ENOSPC : JOB_NO_MEMORY, now);
 	}
 	CHECK_EQ(visits, LINES_TRIES);
 	CHECK(source_lines_of(&l, e));
@@ -387,7 +428,7 @@ TEST(for_want_of_memory_it_is_tried_again_but_not_for_ever)
 
 TEST(without_a_descriptor_it_is_asked_for_once_and_awaited)
 {
-	struct jit_question q;
+	struct visit_question q;
 	struct executable *e;
 	uint32_t i;
 
@@ -412,9 +453,11 @@ TEST(without_a_descriptor_it_is_asked_for_once_and_awaited)
 	CHECK(next(&q) == e);
 	now += LINES_FD_NS;
 	CHECK(!next(&q));
-	CHECK_EQ(l.waiting, 0);
+	CHECK_EQ(l.visits.waiting, 0);
 	want(e, OFF + 1);
-	CHECK_EQ(l.waiting, 1);
+	CHECK_EQ(l.visits.waiting, 1);
+	CHECK(next(&q) == e);
+	CHECK_EQ(q.fd, (uintmax_t)-1);
 	end();
 }
 
@@ -422,7 +465,7 @@ TEST(without_a_descriptor_it_is_asked_for_once_and_awaited)
 TEST(a_file_that_is_to_be_read_anew_is_asked_for_anew)
 {
 	struct symbol_place at[SYMBOL_DEPTH_MAX];
-	struct jit_question q;
+	struct visit_question q;
 	struct executable *e;
 
 	begin();
@@ -443,7 +486,7 @@ TEST(a_file_that_is_to_be_read_anew_is_asked_for_anew)
 /* Places 0 to n - 1 of a file get functions of their own. */
 static uint64_t fill(struct executable *e, uint64_t n)
 {
-	struct jit_question q;
+	struct visit_question q;
 	char name[256];
 	uint64_t peak = 0;
 
@@ -454,7 +497,7 @@ static uint64_t fill(struct executable *e, uint64_t n)
 		CHECK(next(&q) == e);
 		snprintf(name + 200, 50, "%u.%u", (unsigned int)e->key.ino, (unsigned int)i);
 		answer(&q, name, true);
-		peak = l.bytes.total > peak ? l.bytes.total : peak;
+		peak = l.places.bytes.total > peak ? l.places.bytes.total : peak;
 	}
 	return peak;
 }
@@ -478,7 +521,7 @@ TEST(room_is_bounded_and_who_has_most_gives_what_was_not_used)
 		for (uint64_t j = 0; j < 20; j++)	/* goes on being sampled */
 			want(greedy, OFF + j);
 	}
-	CHECK(l.bytes.total > LINES_BYTES * 9ULL / 10);
+	CHECK(l.places.bytes.total > LINES_BYTES * 9ULL / 10);
 	for (uint64_t i = 0; i < 100; i++)
 		CHECK_EQ(source_lines_find(&l, modest, OFF + i, at), 2);
 	for (uint64_t i = 0; i < 20; i++)
@@ -496,12 +539,12 @@ TEST(idle_places_go)
 	fill(e, 10);
 	interval += LINES_IDLE - 1;
 	want(e, OFF);
-	source_lines_sweep(&l, interval);
-	CHECK_EQ(l.by_place.n, 10);
+	source_lines_sweep(&l, interval, now);
+	CHECK_EQ(l.places.by_hash.n, 10);
 	interval++;
-	source_lines_sweep(&l, interval);
-	CHECK_EQ(l.by_place.n, 1);
-	CHECK_EQ(l.by_content.n, 2);
+	source_lines_sweep(&l, interval, now);
+	CHECK_EQ(l.places.by_hash.n, 1);
+	CHECK_EQ(l.functions.by_hash.n, 2);
 	end();
 }
 
@@ -517,8 +560,11 @@ TEST(one_user_does_not_take_all_that_wait)
 		for (uint64_t j = 0; j < 300; j++)
 			want(e, OFF + j);
 	}
-	CHECK(l.waiting <= LINES_SHARE(LINES_WAITING) + 1);
-	want(other, OFF);
-	CHECK(source_lines_wait(&l, other, OFF, now));
+	CHECK_EQ(l.visits.waiting, LINES_WAITING);
+	for (uint64_t j = 0; j < LINES_ASK; j++) {
+		want(other, OFF + j);
+		CHECK(source_lines_wait(&l, other, OFF + j, now));
+	}
+	CHECK(l.visits.waiting <= LINES_WAITING && l.visits.lost > LINES_ASK);
 	end();
 }

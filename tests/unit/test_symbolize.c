@@ -370,7 +370,7 @@ TEST(symbolize_waits_for_what_was_let_go)
 	s.e->named = s.e->partial = true;
 	CHECK(!pass_trace_waits(&s.pass, a) && !pass_trace_waits(&s.pass, b));
 	CHECK(!executable_want(s.e, 20, 1000) && executable_want(s.e, 40, 1000));
-	s.pass.now_ns = 1000 + OPEN_NS - 1;
+	s.pass.now_ns = 1000 + EXECUTABLE_OPEN_NS - 1;
 	CHECK(!pass_trace_waits(&s.pass, a) && pass_trace_waits(&s.pass, b));
 	data = one_event(&s, a, &got);
 	CHECK(got.frames[got.stack_frames[0]].function);
@@ -402,9 +402,9 @@ TEST(symbolize_waits_for_workers_and_for_loaderd)
 	at = executables_mention(&s.exes, &other, 1);
 	CHECK(!pass_trace_waits(&s.pass, f));
 	CHECK(executable_want(executables_get(&s.exes, at), 8, 1000));
-	s.pass.now_ns = 1000 + OPEN_NS - 1;
+	s.pass.now_ns = 1000 + EXECUTABLE_OPEN_NS - 1;
 	CHECK(pass_trace_waits(&s.pass, f));
-	s.pass.now_ns = 1000 + OPEN_NS;
+	s.pass.now_ns = 1000 + EXECUTABLE_OPEN_NS;
 	CHECK(!pass_trace_waits(&s.pass, f));
 	/* it is open, and has no place in the queue */
 	executables_keep(&s.exes, at, dup(1), 1000);
