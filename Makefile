@@ -10,7 +10,7 @@
 # make check        unit tests only, with ASan and UBSan (no root)
 # make fuzz         each fuzz target for FUZZ_SECONDS (20)
 # make bench        measure the table of docs/BENCHMARKS.md (root)
-# make tcb          the privileged code, its lines and their limits (tests/tcb.limit)
+# make tcb          the privileged code, its statements and their limits (tests/tcb.limit)
 #
 # Packagers may set every variable with ?=; SYSROOT with a CC that crosses.
 
@@ -22,11 +22,12 @@ CFLAGS       ?= -O2 -g
 FUZZ_SECONDS ?= 20
 
 O    := build
-STD  := -std=gnu11 -D_GNU_SOURCE
+# sections: what a program does not use is not linked
+STD  := -std=gnu11 -D_GNU_SOURCE -ffunction-sections -fdata-sections
 WARN := -Wall -Wextra -Wshadow -Wvla -Wundef -Wpointer-arith -Wwrite-strings \
 	-Wstrict-prototypes -Wmissing-prototypes
 HARDEN := -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fPIE
-LDHARD := -pie -Wl,-z,relro,-z,now,-z,noexecstack,--as-needed
+LDHARD := -pie -Wl,-z,relro,-z,now,-z,noexecstack,--as-needed,--gc-sections
 SAN    := -fsanitize=address,undefined -fno-sanitize-recover=all
 CPPFLAGS += -I. -I$(O)
 MACHINE  := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null)))
@@ -48,7 +49,6 @@ endif
 
 PROGRAMS := trifold trifold-supervisor trifold-start trifold-loaderd trifold-symbolizerd \
 	trifold-exporterd trifold-viewer
-# all that loaderd links of these folders: make tcb counts it
 LOADER_IPC    := ipc/message.c ipc/conn.c ipc/sealed.c
 LOADER_COMMON := common/log.c common/service.c common/sandbox.c common/send_fds.c
 IPC      := $(LOADER_IPC) ipc/sealed_map.c ipc/rules.c
@@ -85,7 +85,7 @@ $(1)_OBJS := $$($(1)_SRCS:%.c=$(O)/%.o) $$($(1)_GEN:%.c=$(O)/%.o)
 $(O)/bin/$(1): $$($(1)_OBJS)
 	@mkdir -p $$(@D)
 	$$(call say,LD)
-	$$(Q)$$(CC) $$(CFLAGS) $$(LDFLAGS) $$(LDHARD) $$^ $$($(1)_LIBS) -o $$@
+	$$(Q)$$(CC) $$(CFLAGS) $$(LDFLAGS) $$(LDHARD) -Wl,-Map=$(O)/$(1).map $$^ $$($(1)_LIBS) -o $$@
 endef
 $(foreach p,$(PROGRAMS),$(eval $(call program,$(p))))
 

@@ -31,7 +31,7 @@ $(O)/unit/$(1): $(O)/san/tests/unit/main.o $(O)/san/tests/unit/test_$(1).o \
 		$$(unit_$(1)_SRCS:%.c=$(O)/san/%.o)
 	@mkdir -p $$(@D)
 	$$(call say,LD)
-	$$(Q)$$(CC) $$(SAN) $$^ $$(unit_$(1)_LIBS) -o $$@
+	$$(Q)$$(CC) $$(SAN) -Wl,--gc-sections $$^ $$(unit_$(1)_LIBS) -o $$@
 endef
 $(foreach t,$(UNIT),$(eval $(call unit_rule,$(t))))
 
@@ -73,7 +73,7 @@ SANITIZED := $(filter-out confine_% hub_share,$(HOSTILE))
 ifeq ($(SANITIZE),1)
 CFLAGS := -O1 -g $(SAN)
 HARDEN :=
-LDHARD := -Wl,--as-needed,--wrap=setrlimit,--wrap=seccomp_load
+LDHARD := -Wl,--as-needed,--gc-sections,--wrap=setrlimit,--wrap=seccomp_load
 $(PROGRAMS:%=$(O)/bin/%) $(HOSTILE:%=$(O)/hostile/%): $(O)/tests/hostile/sanitized.o
 endif
 
@@ -88,7 +88,7 @@ $(O)/fuzz/$(1): $(O)/fuzzer/tests/fuzz/fuzz_$(1).o \
 		$$(fuzz_$(1)_SRCS:%.c=$(O)/fuzzer/%.o)
 	@mkdir -p $$(@D)
 	$$(call say,LD)
-	$$(Q)$$(CLANG) $$(SAN) -fsanitize=fuzzer $$^ $$(fuzz_$(1)_LIBS) -o $$@
+	$$(Q)$$(CLANG) $$(SAN) -fsanitize=fuzzer -Wl,--gc-sections $$^ $$(fuzz_$(1)_LIBS) -o $$@
 endef
 $(foreach t,$(FUZZ),$(eval $(call fuzz_rule,$(t))))
 
@@ -121,7 +121,7 @@ fuzz: fuzzers
 PRIVILEGED := $(filter trifold-loaderd trifold-supervisor trifold-start,$(PROGRAMS))
 .PHONY: tcb
 tcb: $(PRIVILEGED:%=$(O)/bin/%)
-	@r=0; $(foreach p,$(PRIVILEGED),tests/tcb.sh $(p) $($(p)_OBJS:.o=.d) || r=1;) exit $$r
+	@r=0; $(foreach p,$(PRIVILEGED),tests/tcb.py $(p) $(O)/$(p).map $($(p)_OBJS:.o=.d) || r=1;) exit $$r
 
 # kernels other than this machine's (tests/vm/matrix): VM="5.10 newest" for some
 .PHONY: test-vm
