@@ -21,7 +21,7 @@
 #define MSG_FDS_MAX	2
 #define MSG_PATH_MAX	4096	/* bytes of a path, no NUL */
 
-/* Who sits at the other end of a connection. */
+/* What is at the other end of a connection. */
 enum peer {
 	PEER_LOADERD = 1 << 0,
 	PEER_OPENER = 1 << 1,
@@ -52,7 +52,7 @@ enum msg_type {
 	MSG_BYE = 8,		/* loaderd -> hub: nothing more will come */
 	MSG_SLAB_WANTED = 9,	/* hub -> loaderd: make this slab */
 	MSG_ENTRY = 10,		/* hub -> loaderd: the entry of a file */
-	MSG_CHECKPOINT = 11,	/* hub -> loaderd: keep this for my successor */
+	MSG_CHECKPOINT = 11,	/* hub -> loaderd: to keep for the next hub */
 	MSG_OPEN = 22,		/* loaderd -> opener */
 	MSG_OPENED = 23,	/* opener -> loaderd, 1 fd */
 	MSG_OPEN_FAILED = 24,	/* opener -> loaderd */
@@ -63,7 +63,7 @@ enum msg_type {
 	MSG_MEM_WANTED = 28,	/* hub -> loaderd -> opener: memory to read */
 	MSG_SLAB_DROP = 31,	/* hub -> loaderd: this slab is empty */
 	MSG_DROP = 32,		/* hub -> loaderd: forget a file */
-	MSG_LIST = 33,		/* hub -> loaderd: what is mapped? */
+	MSG_LIST = 33,		/* hub -> loaderd: asks what is mapped */
 	MSG_SLAB = 34,		/* loaderd -> hub, 1 fd: a slab to write */
 	MSG_KNOWN = 35,		/* loaderd -> hub, 1 fd: all entries, left by a
 				 * former hub */
@@ -112,8 +112,8 @@ struct msg_rule {
 	uint8_t states;		/* mask of enum conn_state */
 };
 
-/* By type.  A program links one of two: rules_loader.c has those that loaderd
- * and its opener receive, rules.c has all. */
+/* By type, of all messages of all programs (rules.c).  A receiver refuses what
+ * it has no handler for: MSG_BAD_TYPE. */
 extern const struct msg_rule msg_rules[MSG__MAX];
 
 #endif /* IPC_MESSAGE_H */

@@ -23,7 +23,7 @@ struct entries {
 	struct loader_stats *stats;
 	struct elements elements;
 	uint32_t tell;		/* slab to tell next; SLABS_MAX: the entries */
-	bool told;		/* all that a former hub has left */
+	bool told;		/* the hub knows all that a former one has left */
 	bool list_wanted;	/* MSG_LIST came */
 	uint64_t *mapped;	/* its answer, while that is made */
 	/* messages of this hub about entries and tables, its hello the first:
@@ -39,17 +39,20 @@ int entries_get(const struct entries *e, const struct file_key *key,
  * without.  0; or -E2BIG: the map is full. */
 int entries_confirmed(struct entries *e, const struct file_key *key, bool ask);
 
-/* A message of the hub about entries and tables: 0, and it is counted in
- * .handled; an enum msg_verdict; or -errno: then the hub knows no longer what is
- * where, and must be told. */
+/* A message of the hub about entries and tables.  0, and it is counted in .handled; an
+ * enum msg_verdict; or -errno: the hub no longer knows what is where, and must be told. */
 int entries_message(struct entries *e, struct msg *m);
 
-/* A hub has connected: tell it, as its socket takes it.  The vDSO's key, which
- * needs no opener to confirm it, is there from the first one on. */
+/* A hub has connected and is to be told.  From the first one on the vDSO's key is there,
+ * which needs no opener to confirm it. */
 void entries_connected(struct entries *e);
+
+/* Tell it the next slab, or after them all entries; to be called again and again, so that
+ * the ring is drained in between. */
 void entries_tell(struct entries *e);
 
-/* Each second while there is something to settle, just after all that was in the BPF ring has been forwarded. */
+/* To be called each second while there is something to settle, just after all that was in
+ * the BPF ring has been forwarded. */
 void entries_tick(struct entries *e);
 
 #endif /* LOADERD_ENTRIES_H */

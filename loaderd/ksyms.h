@@ -30,11 +30,11 @@ struct ksym_range {
 	uint32_t size;		/* bytes */
 	uint32_t number : 30;
 	uint32_t passing : 1;	/* of a BPF program, by its name */
-	uint32_t stale : 1;	/* the kernel is asked again, and if it has no name now the
-				 * module or program is gone: then this is still its */
+	uint32_t stale : 1;	/* ask the kernel again; if it has no name now, the module or
+				 * program is gone, and this is still its name */
 };
 
-struct ksyms {			/* zero-initialised but for .bpf */
+struct ksyms {			/* zero-initialised except .bpf */
 	struct bpf *bpf;	/* borrowed */
 	uint32_t last;		/* number given */
 	uint32_t n;		/* 0 forgets: every KSYMS_NS, and for each new connection */
@@ -43,8 +43,8 @@ struct ksyms {			/* zero-initialised but for .bpf */
 
 /*
  * The FRAME_KERNEL word of an address: symbol and offset in it, never the
- * address.  True: its symbol was met for the first time, and *def defines it; that
- * must be sent before.  Otherwise *def is undefined.
+ * address.  True: its symbol is new, and *def, which must be sent before, defines it.
+ * Otherwise *def is undefined.
  */
 bool ksyms_word(struct ksyms *k, uint64_t addr, uint64_t *word,
 		struct ksym_rec *def);

@@ -12,7 +12,7 @@ FUZZ :=
 HOSTILE :=
 # a worker's table into the maps of a sampler, for programs that have one
 INSTALL_TABLE := tests/live/install_table.c loaderd/elements.c loaderd/store.c common/service.c common/send_fds.c \
-	ipc/sealed.c ipc/sealed_map.c \
+	ipc/sealed.c \
 	$(addprefix symbolizerd/tables/,tables.c rules.c slabs.c worker_table.c owners.c)
 include $(wildcard tests/unit/*.mk tests/fuzz/*.mk tests/hostile/*.mk)
 

@@ -14,7 +14,6 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/service.h"
-#include "common/service_status.h"
 #include "common/signals.h"
 #include "symbolizerd/hub/handover.h"
 #include "symbolizerd/hub/interval.h"

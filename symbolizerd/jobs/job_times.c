@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "common/log.h"
-#include "common/log_quote.h"
 
 /* Microseconds since the file came. */
 static unsigned long long job_times_us(const struct job_times *t, uint64_t ns)

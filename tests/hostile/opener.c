@@ -14,7 +14,7 @@
 #include <sys/sysmacros.h>
 #include <time.h>
 
-#include "ipc/conn_more.h"
+#include "ipc/conn.h"
 #include "loaderd/opener.h"
 #include "tests/hostile/forbidden.h"
 
