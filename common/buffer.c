@@ -49,9 +49,11 @@ void buffer_num(struct buffer *b, uint64_t v)
 	char digits[20];
 	size_t i = sizeof(digits);
 
-	do
-		digits[--i] = (char)('0' + v % 10);
-	while (v /= 10);
+	do {
+		i--;
+		digits[i] = (char)('0' + v % 10);
+		v /= 10;
+	} while (v);
 	buffer_add(b, digits + i, sizeof(digits) - i);
 }
 
@@ -81,7 +83,8 @@ void buffer_utf8(struct buffer *b, const char *s, size_t n)
 		}
 		buffer_add(b, run, (size_t)(p - run));
 		buffer_str(b, UTF8_REPLACEMENT);
-		run = ++p;
+		p++;
+		run = p;
 	}
 	buffer_add(b, run, (size_t)(p - run));
 }

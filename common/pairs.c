@@ -79,7 +79,8 @@ static char *pairs_trim(char *s)
 	s += strspn(s, " \t");
 	n = strlen(s);
 	while (n && strchr(" \t", s[n - 1]))
-		s[--n] = '\0';
+		n--;
+	s[n] = '\0';
 	return s;
 }
 
@@ -87,13 +88,12 @@ bool pairs_next(char **rest, char **key, char **value, bool *bad)
 {
 	char *item, *eq;
 
-	while ((item = strsep(rest, ","))) {
+	do {
+		item = strsep(rest, ",");
+		if (!item)
+			return false;
 		item = pairs_trim(item);
-		if (*item)
-			break;
-	}
-	if (!item)
-		return false;
+	} while (!*item);
 	eq = strchr(item, '=');
 	if (eq)
 		*eq = '\0';

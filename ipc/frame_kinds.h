@@ -57,8 +57,9 @@ static inline const char *frame_kind_filter(uint32_t kind)
 {
 	enum frame_class class = frame_kind_class(kind);
 
-	return class == FRAMES_PROCESS || class == FRAMES_MARK ? NULL :
-		frame_kind_info(kind)->name;
+	if (class == FRAMES_PROCESS || class == FRAMES_MARK)
+		return NULL;
+	return frame_kind_info(kind)->name;
 }
 
 #endif /* IPC_FRAME_KINDS_H */
