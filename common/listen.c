@@ -71,7 +71,7 @@ static int listen_open_one(int family, uint16_t port)
 
 	if (fd < 0)
 		return -errno;
-	/* what closed connections leave must not keep us from our port */
+	/* the port can be used while connections to it are in TIME_WAIT */
 	if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) < 0 ||
 	    (family == AF_INET6 &&
 	     setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof(one)) < 0) ||

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * message - the form of what one process sends another, and how it is judged
+ * message - the form of messages between processes, and how they are checked
  *
  * A message is one SOCK_SEQPACKET datagram: struct msg_hdr, a payload of
- * exactly hdr.len bytes, and as many descriptors as its rule says.  The rules
- * (who may send it, in which state, how long, how many descriptors) are a
- * table, judged by msg_check() before any handler runs.  The payloads are in
- * message_loader.h (what loaderd and its opener send and receive) and
- * message_hub.h (all).  docs/PROTOCOL.md describes each; a test holds it
- * against the table.
+ * exactly hdr.len bytes, and as many descriptors as its rule requires.  The rules
+ * (which peers may send it, in which state, how long, how many descriptors) are a
+ * table, applied by msg_check() before any handler runs.  The payloads are in
+ * message_loader.h (what loaderd and its opener send and receive) and message_hub.h
+ * (all).  docs/PROTOCOL.md describes each; a test compares it with the table.
  */
 #ifndef IPC_MESSAGE_H
 #define IPC_MESSAGE_H
@@ -89,17 +88,17 @@ enum msg_verdict {
 	MSG_BAD_STATE,
 	MSG_BAD_LEN,
 	MSG_BAD_FDS,
-	MSG_BAD_CONTENT,	/* a handler's judgement */
-	MSG_TRUNCATED,		/* or descriptors withheld, by an LSM perhaps */
+	MSG_BAD_CONTENT,	/* found by a handler */
+	MSG_TRUNCATED,		/* or descriptors were withheld, maybe by an LSM */
 	MSG__VERDICTS
 };
 
 const char *msg_verdict_name(int verdict);
 
 /*
- * Judge a received datagram before any handler sees it: `got` bytes of
- * payload came after the header and nfds descriptors beside it, from a
- * connection to `from` in state `state`.  Returns an enum msg_verdict.
+ * Check a received datagram before a handler gets it: `got` bytes of payload came
+ * after the header, with nfds descriptors, from a connection to `from` in state
+ * `state`.  Returns an enum msg_verdict.
  */
 __attribute__((__warn_unused_result__))
 int msg_check(enum peer from, enum conn_state state, const struct msg_hdr *hdr,

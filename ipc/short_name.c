@@ -208,8 +208,8 @@ static bool short_name_goes_on(struct short_name *x)
 		short_name_letter(x->s[x->i + 1]));
 }
 
-/* Only functions made of templates have a return type; "virtual thunk to" is
- * none. */
+/* Remove the return type, which only functions made of templates have; "virtual thunk to"
+ * is none. */
 static void short_name_no_return_type(struct short_name *x)
 {
 	size_t n = x->word;
@@ -393,7 +393,7 @@ static const char *short_name_of(const char *s, size_t len, bool demangled,
 	return buf;
 }
 
-/* With the end that tells a stub from what it calls. */
+/* Append the end that distinguishes a stub from the function that it calls. */
 static const char *short_name_stub(const char *s, size_t len, const char *name,
 				   char buf[SHORT_NAME_MAX], size_t *ret_len)
 {
@@ -415,7 +415,7 @@ static const char *short_name_stub(const char *s, size_t len, const char *name,
 }
 
 /* Does it end with arguments of a template, as DWARF writes names, "sort<int*>"?
- * Not what stands for itself: "f.<locals>.<lambda>". */
+ * Brackets after a dot, as in "f.<locals>.<lambda>", are no arguments. */
 static bool short_name_has_arguments(const char *s, size_t len)
 {
 	size_t depth = 0;

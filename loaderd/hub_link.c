@@ -25,7 +25,7 @@ int hub_link_hello(struct hub_link *h, const struct msg_hello_hub *m)
 		return MSG_BAD_CONTENT;
 	h->conn.state = CONN_READY;
 	h->failures = 0;
-	h->connects++;
+	h->stats->hub_connects++;
 	return 0;
 }
 
@@ -45,7 +45,7 @@ void hub_link_bye(struct hub_link *h)
 void hub_link_close(struct hub_link *h, int why)
 {
 	if (why > 0) {
-		h->offences++;
+		h->stats->offences++;
 		log_warn("symbolizerd broke the protocol (%s): connection closed", msg_verdict_name(why));
 	} else {
 		log_info("symbolizerd is gone (%s): sampling goes on", strerror(-why));
@@ -57,15 +57,14 @@ void hub_link_close(struct hub_link *h, int why)
 static int hub_link_introduce(struct hub_link *h)
 {
 	int bytes = SAMPLES_SNDBUF;
-	int pair[2], fds[2], r;
+	int pair[2], r;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return -errno;
 	h->samples_fd = pair[0];
 	setsockopt(h->samples_fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
-	fds[0] = pair[1];
-	fds[1] = h->counts_fd;
-	r = conn_send(&h->conn, MSG_HELLO_LOADER, 0, &h->hello, sizeof(h->hello), NULL, 0, fds, 2);
+	r = conn_send(&h->conn, MSG_HELLO_LOADER, 0, &h->hello, sizeof(h->hello), NULL, 0,
+		      (int[]){ pair[1], h->counts_fd }, 2);
 	close(pair[1]);
 	return r;
 }

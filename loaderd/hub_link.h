@@ -14,8 +14,8 @@
 #include "ipc/conn.h"
 #include "ipc/message_loader.h"
 
-struct hub_link {		/* zero-initialised except the descriptors, path, uid
-				 * and hello */
+struct hub_link {		/* zero-initialised except the descriptors, path, uid,
+				 * hello and stats */
 	struct conn conn;	/* .fd is -1 while there is none */
 	const char *path;
 	uid_t uid;		/* of symbolizerd */
@@ -23,8 +23,8 @@ struct hub_link {		/* zero-initialised except the descriptors, path, uid
 	int counts_fd;		/* what BPF counts; borrowed */
 	/* sent at each connection, with the checkpoint in it */
 	struct msg_hello_loader hello;
-	uint64_t connects, offences;
 	uint64_t failures;	/* to connect, since the last hello */
+	struct loader_stats *stats;	/* .hub_connects, .offences */
 };
 
 /* Connect, if there is no connection; to be called four times a second. */

@@ -2,14 +2,13 @@
 /*
  * ksyms - kernel addresses become symbol numbers
  *
- * The kernel itself names an address (bpf_name()): no kallsyms, no CAP_SYSLOG.
- * It is asked once for each symbol; what is kept is the range of addresses and
- * the number that symbolizerd was given for its name.  Names are not kept:
- * all ranges are forgotten now and then, and at each new connection (.n = 0).
- * Modules come and go, and the next one is put where the last one was: when one
- * has, all are asked for again.  BPF programs do so more often: theirs are asked for
- * again with each drain.  A symbol then gets another number, and symbolizerd sees by
- * its name that it is the same.
+ * The kernel itself names an address (bpf_name()), without kallsyms and CAP_SYSLOG.
+ * It is asked once for each symbol.  The range of its addresses is kept, and the number
+ * under which symbolizerd has its name.  All ranges are forgotten now and then, and at
+ * each new connection (.n = 0).  A module may be loaded where another one was: after one
+ * was loaded or unloaded, the kernel is asked for all symbols again.  BPF programs change
+ * more often: the kernel is asked for their symbols again with each drain.  A symbol then
+ * gets another number, and symbolizerd sees by its name that it is the same.
  */
 #ifndef LOADERD_KSYMS_H
 #define LOADERD_KSYMS_H

@@ -300,8 +300,6 @@ static void loaderd_report(struct loaderd *l)
 
 	s->ksyms = l->ksyms.n;
 	s->cpus = l->sampling.enabled ? l->sampling.n : 0;
-	s->hub_connects = l->hub.connects;
-	s->offences = l->hub.offences;
 	/* the first slab is in bpf.map_bytes */
 	s->map_bytes = l->bpf.map_bytes + (l->entries.elements.n_slabs - 1) * SLAB_BYTES;
 	s->opener = *l->opener.shared;
@@ -382,7 +380,7 @@ static void loaderd_each_second(struct loaderd *l, uint64_t now)
 {
 	int r;
 
-	/* what is settled says that all samples before it were sent */
+	/* a settled number means that all samples before it were sent */
 	if (!l->drain.full)
 		entries_tick(&l->entries);
 	if (now / KSYMS_NS != l->second_ns / KSYMS_NS)
@@ -412,8 +410,8 @@ static void loaderd_tick(struct loaderd *l, uint64_t now)
 		loaderd_each_second(l, now);
 }
 
-/* Wait until there is something to do, or a tick is due; quiet: there is none but what a
- * sample begins.  0 or -errno. */
+/* Wait until there is something to do, or for the next tick; quiet: no tick is due until a
+ * sample has come.  0 or -errno. */
 static int loaderd_wait(struct loaderd *l, bool quiet)
 {
 	/* seconds of different lengths: sampling.h */
@@ -611,7 +609,7 @@ int main(__attribute__((unused)) int argc, char **argv)
 		.drain = { .ksyms = &l.ksyms, .stats = &l.stats, .fd = -1 },
 		.entries = { .bpf = &l.bpf, .hub = &l.hub, .stats = &l.stats },
 		.requests = { .entries = &l.entries, .opener = &l.opener },
-		.hub = { .conn.fd = -1, .samples_fd = -1 },
+		.hub = { .conn.fd = -1, .samples_fd = -1, .stats = &l.stats },
 	};
 	int r = 0;
 

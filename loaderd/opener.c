@@ -139,8 +139,8 @@ static int opener_privileged(bool yes)
 }
 
 /*
- * A path below a root, whatever its links say.  Nobody knows who made what is there,
- * by bind mounts too: so only what every user may reach and read.
+ * Open a path below a root, which its links cannot leave.  Any user may have made what is
+ * there, also by bind mounts: so only what every user may reach and read is opened.
  */
 static int opener_open_below(const char *root, const char *path, const uint64_t *layer)
 {
@@ -167,7 +167,7 @@ static bool opener_is_debug_name(const char *path)
 	return !strncmp(path, DEBUG_ALTERNATES, strlen(DEBUG_ALTERNATES)) && !strstr(path, "/..");
 }
 
-/* The first of these names that is there, below the process's root or else ours. */
+/* The first of these names that can be opened, below the process's root or else ours. */
 static int opener_open_debug(const struct msg_wanted *q)
 {
 	char root[32];
@@ -224,8 +224,8 @@ static int opener_open_mem(const struct msg_wanted *q)
 
 /*
  * Where a JIT compiler writes the names of its code.  The root of a process that the
- * host's root runs may have been made by others: so only a file of this very name, of the
- * process's own user, and nothing mounted or linked.
+ * host's root runs may have been made by others: so only a file of this very name that
+ * belongs to the process's user, and nothing mounted or linked.
  */
 static int opener_open_perf_map(const struct msg_wanted *q)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sampling - one perf event on every online CPU, those that come later too
+ * sampling - a perf event on every CPU that is online, also on those that come later
  */
 #ifndef LOADERD_SAMPLING_H
 #define LOADERD_SAMPLING_H
@@ -41,7 +41,7 @@ void sampling_enable(struct sampling *s);
  * that cannot be sampled, while the others are. */
 int sampling_refresh(struct sampling *s);
 
-/* Close all events: when it returns no program runs any more. */
+/* Close all events: when this returns, no BPF program runs on them. */
 void sampling_stop(struct sampling *s);
 
 #endif /* LOADERD_SAMPLING_H */

@@ -93,7 +93,8 @@ static void args_add_daemon(struct args *args, const struct launch *l, enum prog
 		args_add(args, "--opener-uid=%u", uid[ID_OPENER]);
 }
 
-/* Of our environment only what the program needs: the recorder, who called sudo. */
+/* Keep of our environment only what the program needs; the recorder needs the user who
+ * called sudo. */
 static void args_set_environment(struct args *args, enum program id)
 {
 	const char *uid = getenv("SUDO_UID"), *gid = getenv("SUDO_GID");

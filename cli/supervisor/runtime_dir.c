@@ -189,7 +189,7 @@ void runtime_dir_remove(void)
 {
 	for (int i = 0; i < RUNTIME_SOCKETS; i++)
 		unlink(runtime_sockets[i].path);
-	/* while the lock is held: lock_once() sees that the file is gone */
+	/* while the lock is held: runtime_lock_file() sees that the file has been removed */
 	unlink(LOCK_FILE);
 	rmdir(RUNTIME_DIR);
 }
