@@ -296,8 +296,10 @@ static _Noreturn void opener_main(int fd, struct opener_stats *shared)
 	while (!r) {
 		poll(&p, 1, -1);
 		r = conn_recv(&c, &m);
-		if (!r)
+		if (!r) {
 			r = opener_answer(&c, &m);
+			msg_close_fds(&m);
+		}
 		if (r == -EAGAIN)
 			r = 0;
 		getrusage(RUSAGE_SELF, &used);

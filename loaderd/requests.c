@@ -179,12 +179,12 @@ static void requests_mapping_opened(struct requests *rs, const struct request_fi
 static void requests_answer(struct requests *rs, uint64_t id, int fd, uint32_t reason)
 {
 	struct msg_open_failed failed = { .error = reason };
-	struct hub_link *hub = rs->entries->hub;
 
 	if (fd >= 0)
-		hub_link_send(hub, MSG_WANTED_FILE, id, NULL, 0, NULL, 0, fd);
+		hub_link_send(rs->entries->hub, MSG_WANTED_FILE, id, NULL, 0, NULL, 0, fd);
 	else
-		hub_link_send(hub, MSG_WANTED_NONE, id, &failed, sizeof(failed), NULL, 0, -1);
+		hub_link_send(rs->entries->hub, MSG_WANTED_NONE, id, &failed, sizeof(failed),
+			      NULL, 0, -1);
 }
 
 static void requests_note_alive(void *ctx, const struct request_file *r)
