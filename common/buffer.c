@@ -13,7 +13,7 @@
 bool buffer_room(struct buffer *b, size_t n)
 {
 	size_t cap = b->cap ? b->cap : BUFFER_FIRST;
-	void *p;
+	void *p = NULL;
 
 	if (b->failed)
 		return false;
@@ -21,7 +21,8 @@ bool buffer_room(struct buffer *b, size_t n)
 		return true;
 	while (cap - b->len < n && cap <= SIZE_MAX / 2)
 		cap *= 2;
-	p = cap - b->len < n ? NULL : realloc(b->data, cap);
+	if (cap - b->len >= n)
+		p = realloc(b->data, cap);
 	if (!p) {
 		b->failed = true;
 		return false;

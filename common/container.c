@@ -86,7 +86,9 @@ const char *container_id(const char *path, size_t len, size_t *ret)
 			found = id;
 			*ret = n;
 		}
-		path = stop < end ? stop + 1 : end;
+		path = stop;
+		if (path < end)
+			path++;
 	}
 	return found;
 }

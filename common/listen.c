@@ -122,11 +122,12 @@ static int listen_open_both(uint16_t port, struct listeners *l)
 
 int listen_open(int family, uint16_t port, struct listeners *l)
 {
+	int tries = port ? 1 : TRIES;
 	int r = -EADDRINUSE;
 
 	*l = (struct listeners){ .n = 0 };
 	if (family == AF_UNSPEC) {
-		for (int i = 0; i < (port ? 1 : TRIES) && r == -EADDRINUSE; i++)
+		for (int i = 0; i < tries && r == -EADDRINUSE; i++)
 			r = listen_open_both(port, l);
 		return r;
 	}

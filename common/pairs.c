@@ -46,7 +46,9 @@ static int pairs_hex_digit(char c)
 	if (c >= '0' && c <= '9')
 		return c - '0';
 	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return -1;
 }
 
 bool percent_decode(char *s)
@@ -57,14 +59,18 @@ bool percent_decode(char *s)
 		int hi, lo;
 
 		if (*s != '%') {
-			*out++ = *s;
+			*out = *s;
+			out++;
 			continue;
 		}
 		hi = pairs_hex_digit(s[1]);
-		lo = hi < 0 ? -1 : pairs_hex_digit(s[2]);
+		if (hi < 0)
+			return false;
+		lo = pairs_hex_digit(s[2]);
 		if (lo < 0 || hi + lo == 0)
 			return false;
-		*out++ = (char)(hi << 4 | lo);
+		*out = (char)(hi << 4 | lo);
+		out++;
 		s += 2;
 	}
 	*out = '\0';
@@ -98,7 +104,9 @@ bool pairs_next(char **rest, char **key, char **value, bool *bad)
 	if (eq)
 		*eq = '\0';
 	*key = pairs_trim(item);
-	*value = eq ? pairs_trim(eq + 1) : NULL;
+	*value = NULL;
+	if (eq)
+		*value = pairs_trim(eq + 1);
 	*bad = !eq || !**key || !percent_decode(*value);
 	return !*bad;
 }

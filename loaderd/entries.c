@@ -45,7 +45,9 @@ int entries_message(struct entries *e, struct msg *m)
 	switch (m->hdr.type) {
 	case MSG_SLAB_WANTED:
 		r = elements_make(&e->elements, slab->slab);
-		return r ? r : entries_tell_slab(e, slab->slab);
+		if (r)
+			return r;
+		return entries_tell_slab(e, slab->slab);
 	case MSG_ENTRY:
 		/* only of a key that is there, which the kernel has confirmed then */
 		if (bpf_map_update_elem(e->bpf->files_fd, &entry->key, &entry->entry, BPF_EXIST))

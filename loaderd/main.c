@@ -433,7 +433,9 @@ static int loaderd_wait(struct loaderd *l, bool quiet)
 	r = poll(p, sizeof(p) / sizeof(p[0]), timeout);
 	if (r > 0)
 		l->busy = true;
-	return r < 0 && errno != EINTR ? -errno : 0;
+	if (r < 0 && errno != EINTR)
+		return -errno;
+	return 0;
 }
 
 /* Wait until there is something to do; do one of each, and drain the rings.  0 or -errno:

@@ -68,8 +68,11 @@ static void sampling_vary(struct sampling *s)
 	for (uint32_t i = 0; i < s->n; i++) {
 		uint64_t part = s->random * (2 * i + 1) >> 32;
 		uint64_t mhz = s->frequency * (800 + (400 * part >> 32)) + 470;
-		uint64_t value = s->hardware ? mhz / 1000 : 1000 * NSEC_PER_SEC / mhz;
+		/* cpu-cycles: Hz; cpu-clock: ns between samples */
+		uint64_t value = 1000 * NSEC_PER_SEC / mhz;
 
+		if (s->hardware)
+			value = mhz / 1000;
 		ioctl(s->event[i], PERF_EVENT_IOC_PERIOD, &value);
 	}
 }
@@ -104,7 +107,9 @@ int sampling_open(struct sampling *s, int prog_fd, uint32_t cpus, uint32_t frequ
 		.cpus = cpus < CPUS_MAX ? cpus : CPUS_MAX,
 	};
 	s->online_fd = open("/sys/devices/system/cpu/online", O_RDONLY | O_CLOEXEC);
-	return s->online_fd < 0 ? -errno : sampling_refresh(s);
+	if (s->online_fd < 0)
+		return -errno;
+	return sampling_refresh(s);
 }
 
 void sampling_former(struct sampling *s)
