@@ -21,11 +21,12 @@ CFLAGS       ?= -O2 -g
 FUZZ_SECONDS ?= 20
 
 O    := build
-STD  := -std=gnu11 -D_GNU_SOURCE
+# sections: what a program does not use is not linked
+STD  := -std=gnu11 -D_GNU_SOURCE -ffunction-sections -fdata-sections
 WARN := -Wall -Wextra -Wshadow -Wvla -Wundef -Wpointer-arith -Wwrite-strings \
 	-Wstrict-prototypes -Wmissing-prototypes
 HARDEN := -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fPIE
-LDHARD := -pie -Wl,-z,relro,-z,now,-z,noexecstack,--as-needed
+LDHARD := -pie -Wl,-z,relro,-z,now,-z,noexecstack,--as-needed,--gc-sections
 SAN    := -fsanitize=address,undefined -fno-sanitize-recover=all
 CPPFLAGS += -I. -I$(O)
 MACHINE  := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null)))
@@ -47,21 +48,18 @@ endif
 
 PROGRAMS := trifold trifold-supervisor trifold-start trifold-loaderd trifold-symbolizerd \
 	trifold-exporterd trifold-viewer
-# all that loaderd links of these folders: make tcb counts it
-LOADER_IPC    := ipc/message.c ipc/conn.c ipc/sealed.c
-LOADER_COMMON := common/log.c common/service.c common/sandbox.c common/send_fds.c
-IPC      := $(LOADER_IPC) ipc/sealed_map.c ipc/rules.c
-COMMON   := $(LOADER_COMMON) common/evloop.c common/cost.c common/log_quote.c common/service_listen.c common/service_status.c
+IPC      := ipc/message.c ipc/rules.c ipc/conn.c ipc/sealed.c
+COMMON   := common/log.c common/service.c common/number.c common/sandbox.c common/send_fds.c common/evloop.c common/cost.c
 OTLP     := $(addprefix profile/formats/,otlp.c dictionary.c) common/protobuf.c common/buffer.c
 # what only the unprivileged ones need
-MORE     := common/sandbox_root.c common/signals.c common/number.c ipc/counters.c
+MORE     := common/sandbox_root.c common/signals.c ipc/counters.c
 
 trifold-supervisor_SRCS := $(wildcard cli/supervisor/*.c)
 trifold-start_SRCS := cli/start/main.c cli/supervisor/ask.c
-trifold-loaderd_SRCS := $(wildcard loaderd/*.c) $(LOADER_IPC) ipc/rules_loader.c $(LOADER_COMMON)
+trifold-loaderd_SRCS := $(wildcard loaderd/*.c) $(IPC) $(COMMON)
 trifold-loaderd_LIBS := -lbpf -lseccomp -lcap-ng
 trifold-symbolizerd_SRCS := $(wildcard symbolizerd/*.c symbolizerd/*/*.c symbolizerd/*/*/*.c) \
-	$(IPC) ipc/conn_more.c ipc/batch.c ipc/batch_build.c ipc/short_name.c common/hash_table.c \
+	$(IPC) ipc/batch.c ipc/batch_build.c ipc/short_name.c common/hash_table.c \
 	ipc/fdpass.c common/wire.c common/container.c common/buffer.c common/read_all.c $(COMMON) $(MORE)
 trifold-symbolizerd_LIBS := -llzma -ldw -lelf -lz -lxxhash -lnettle -liberty -lseccomp -lcap-ng
 trifold-exporterd_SRCS := $(wildcard exporterd/*.c) $(OTLP) common/hash_table.c common/pairs.c $(IPC) ipc/batch.c ipc/counter_table.c common/read_all.c $(COMMON) $(MORE) common/sandbox_more.c
@@ -84,7 +82,7 @@ $(1)_OBJS := $$($(1)_SRCS:%.c=$(O)/%.o) $$($(1)_GEN:%.c=$(O)/%.o)
 $(O)/bin/$(1): $$($(1)_OBJS)
 	@mkdir -p $$(@D)
 	$$(call say,LD)
-	$$(Q)$$(CC) $$(CFLAGS) $$(LDFLAGS) $$(LDHARD) $$^ $$($(1)_LIBS) -o $$@
+	$$(Q)$$(CC) $$(CFLAGS) $$(LDFLAGS) $$(LDHARD) -Wl,-Map=$(O)/$(1).map $$^ $$($(1)_LIBS) -o $$@
 endef
 $(foreach p,$(PROGRAMS),$(eval $(call program,$(p))))
 

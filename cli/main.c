@@ -15,7 +15,6 @@
 #include "cli/status/running.h"
 #include "cli/supervisor/runtime_dir.h"
 #include "common/log.h"
-#include "common/log_quote.h"
 #include "profile/formats/otlp.h"
 
 static int trifold_usage(FILE *to)

@@ -13,7 +13,7 @@
 bool buffer_room(struct buffer *b, size_t n)
 {
 	size_t cap = b->cap ? b->cap : BUFFER_FIRST;
-	void *p;
+	void *p = NULL;
 
 	if (b->failed)
 		return false;
@@ -21,7 +21,8 @@ bool buffer_room(struct buffer *b, size_t n)
 		return true;
 	while (cap - b->len < n && cap <= SIZE_MAX / 2)
 		cap *= 2;
-	p = cap - b->len < n ? NULL : realloc(b->data, cap);
+	if (cap - b->len >= n)
+		p = realloc(b->data, cap);
 	if (!p) {
 		b->failed = true;
 		return false;
@@ -49,9 +50,11 @@ void buffer_num(struct buffer *b, uint64_t v)
 	char digits[20];
 	size_t i = sizeof(digits);
 
-	do
-		digits[--i] = (char)('0' + v % 10);
-	while (v /= 10);
+	do {
+		i--;
+		digits[i] = (char)('0' + v % 10);
+		v /= 10;
+	} while (v);
 	buffer_add(b, digits + i, sizeof(digits) - i);
 }
 
@@ -81,7 +84,8 @@ void buffer_utf8(struct buffer *b, const char *s, size_t n)
 		}
 		buffer_add(b, run, (size_t)(p - run));
 		buffer_str(b, UTF8_REPLACEMENT);
-		run = ++p;
+		p++;
+		run = p;
 	}
 	buffer_add(b, run, (size_t)(p - run));
 }

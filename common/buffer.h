@@ -12,15 +12,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Zero-initialised by the caller, who also free()s data.  Not terminated by a
- * NUL. */
+/* The caller zero-initialises it and free()s data.  Not terminated by a NUL. */
 struct buffer {
 	uint8_t *data;
 	size_t len, cap;
 	bool failed;
 };
 
-/* Room for n more bytes behind len.  False: failed. */
+/* Make room for n more bytes after len.  False: failed. */
 bool buffer_room(struct buffer *b, size_t n);
 
 void buffer_add(struct buffer *b, const void *p, size_t n);

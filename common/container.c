@@ -11,7 +11,7 @@ static const char *const prefixes[] = {
 	"nerdctl-", "podman-",
 };
 
-static size_t hex_digits(const char *s, size_t len)
+static size_t container_hex_digits(const char *s, size_t len)
 {
 	size_t i;
 
@@ -23,7 +23,7 @@ static size_t hex_digits(const char *s, size_t len)
 	return i;
 }
 
-static bool all_decimal(const char *s, size_t len)
+static bool container_all_decimal(const char *s, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
 		if (s[i] < '0' || s[i] > '9')
@@ -32,7 +32,7 @@ static bool all_decimal(const char *s, size_t len)
 	return len > 0;
 }
 
-static bool ends_with(const char *s, size_t len, const char *end)
+static bool container_ends_with(const char *s, size_t len, const char *end)
 {
 	size_t n = strlen(end);
 
@@ -40,11 +40,11 @@ static bool ends_with(const char *s, size_t len, const char *end)
 }
 
 /* The ID in one component of a path, or NULL. */
-static const char *component_id(const char *s, size_t len, size_t *ret)
+static const char *container_component_id(const char *s, size_t len, size_t *ret)
 {
 	size_t digits;
 
-	if (ends_with(s, len, ".scope"))
+	if (container_ends_with(s, len, ".scope"))
 		len -= strlen(".scope");
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
 		size_t n = strlen(prefixes[i]);
@@ -55,14 +55,14 @@ static const char *component_id(const char *s, size_t len, size_t *ret)
 			break;
 		}
 	}
-	digits = hex_digits(s, len);
+	digits = container_hex_digits(s, len);
 	if (digits == CONTAINER_ID_MAX && len == digits) {
 		*ret = len;
 		return s;
 	}
 	if (digits == ECS_TASK_DIGITS && len > digits + 1 &&
 	    len <= CONTAINER_ID_MAX && s[digits] == '-' &&
-	    all_decimal(s + digits + 1, len - digits - 1)) {
+	    container_all_decimal(s + digits + 1, len - digits - 1)) {
 		*ret = len;
 		return s;
 	}
@@ -81,12 +81,14 @@ const char *container_id(const char *path, size_t len, size_t *ret)
 
 		while (stop < end && *stop != '/' && *stop != ':')
 			stop++;
-		id = component_id(path, (size_t)(stop - path), &n);
+		id = container_component_id(path, (size_t)(stop - path), &n);
 		if (id) {
 			found = id;
 			*ret = n;
 		}
-		path = stop < end ? stop + 1 : end;
+		path = stop;
+		if (path < end)
+			path++;
 	}
 	return found;
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * container - which container a cgroup's path stands for
+ * container - the container that a cgroup belongs to, by its path
  *
  * Container engines name a container's cgroup after its ID: 64 hexadecimal
  * digits, bare (docker, containerd and Kubernetes with the cgroupfs driver), or
  * between a prefix that names the engine and ".scope" (the systemd driver:
  * docker-ID.scope, cri-containerd-ID.scope, crio-ID.scope, libpod-ID.scope), or
- * behind two colons where a cgroupfs driver was given a systemd slice
+ * after two colons if a cgroupfs driver was given a systemd slice
  * (x.slice:cri-containerd:ID).  ECS with Fargate uses 32 digits, a dash and a
- * decimal number.  Of several, nested ones, the innermost counts.
+ * decimal number.  Of nested containers the innermost counts.
  */
 #ifndef COMMON_CONTAINER_H
 #define COMMON_CONTAINER_H
@@ -17,7 +17,7 @@
 
 #define CONTAINER_ID_MAX	64
 
-/* The ID within path (borrowed from it) and its length; NULL when none. */
+/* The ID within path (borrowed from it) and its length; NULL: there is none. */
 const char *container_id(const char *path, size_t len, size_t *ret);
 
 #endif /* COMMON_CONTAINER_H */

@@ -18,7 +18,9 @@ void cost_read(int statm, struct cost *ret)
 
 	getrusage(RUSAGE_SELF, &u);
 	*ret = (struct cost){ .cpu_ns = cost_cpu(&u) };
-	n = statm < 0 ? -1 : pread(statm, text, sizeof(text) - 1, 0);
+	if (statm < 0)
+		return;
+	n = pread(statm, text, sizeof(text) - 1, 0);
 	if (n <= 0)
 		return;
 	text[n] = '\0';

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cost - what the calling process uses */
+/* cost - CPU time and memory of the calling process */
 #ifndef COMMON_COST_H
 #define COMMON_COST_H
 

@@ -18,7 +18,7 @@ void evloop_fini(struct evloop *loop)
 	loop->epfd = -1;
 }
 
-static int ctl(struct evloop *loop, int op, struct ev_source *src,
+static int evloop_ctl(struct evloop *loop, int op, struct ev_source *src,
 	       uint32_t events)
 {
 	struct epoll_event ev = { .events = events, .data.ptr = src };
@@ -28,17 +28,17 @@ static int ctl(struct evloop *loop, int op, struct ev_source *src,
 
 int evloop_add(struct evloop *loop, struct ev_source *src, uint32_t events)
 {
-	return ctl(loop, EPOLL_CTL_ADD, src, events);
+	return evloop_ctl(loop, EPOLL_CTL_ADD, src, events);
 }
 
 int evloop_mod(struct evloop *loop, struct ev_source *src, uint32_t events)
 {
-	return ctl(loop, EPOLL_CTL_MOD, src, events);
+	return evloop_ctl(loop, EPOLL_CTL_MOD, src, events);
 }
 
 void evloop_del(struct evloop *loop, struct ev_source *src)
 {
-	int r = ctl(loop, EPOLL_CTL_DEL, src, 0);
+	int r = evloop_ctl(loop, EPOLL_CTL_DEL, src, 0);
 
 	/* failure means the descriptor was closed first: our bug, not input */
 	assert(r == 0);

@@ -37,7 +37,7 @@ void evloop_fini(struct evloop *loop);
 int evloop_add(struct evloop *loop, struct ev_source *src, uint32_t events);
 int evloop_mod(struct evloop *loop, struct ev_source *src, uint32_t events);
 
-/* Before close(2) of the descriptor, always; afterwards is too late. */
+/* Must be called before the descriptor is closed. */
 void evloop_del(struct evloop *loop, struct ev_source *src);
 
 int evloop_run(struct evloop *loop);

@@ -102,7 +102,7 @@ void hash_remove(struct hash_table *t, struct hash_slot *s)
 {
 	uint32_t mask = t->cap - 1, hole = (uint32_t)(s - t->slots);
 
-	/* move back what came behind the hole only because it was taken */
+	/* move back elements that are after the hole only because it was taken */
 	for (uint32_t i = (hole + 1) & mask; t->slots[i].index;
 	     i = (i + 1) & mask) {
 		uint32_t home = t->slots[i].hash & mask;

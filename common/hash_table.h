@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hash_table - which element of an array has this key?
+ * hash_table - finds the element of an array that has a key
  *
  * Open addressing, at most half full.  A slot holds an element's index and its
  * hash; the keys stay in the owner's array, and the owner compares them:
@@ -10,7 +10,7 @@
  *	while (s && !same(&array[s->index], key))
  *		s = hash_next(&t, s);
  *
- * Keys are chosen by others, so their hash has a secret seed: from hash_mix(),
+ * Other processes choose the keys, so their hash has a secret seed: from hash_mix(),
  * or from XXH3_64bits_withSeed() where xxhash is linked.  The table uses the
  * lower 32 bits.
  */
@@ -32,7 +32,7 @@ struct hash_table {		/* zero-initialised */
 	uint32_t n;
 };
 
-/* Random; falls back to where the stack lies and what time it is. */
+/* Random; or else made of the address of the stack and the time. */
 uint64_t hash_seed(void);
 
 /* n bytes, by multiplication of 64 by 64 bits, folded. */
@@ -88,14 +88,13 @@ static inline struct hash_slot *hash_next(const struct hash_table *t,
 	return hash_scan(t, (uint32_t)(s - t->slots) + 1, s->hash);
 }
 
-/* Add an element, which is not there.  index < UINT32_MAX.  False: no
- * memory. */
+/* Add an element that is not in the table.  index < UINT32_MAX.  False: no memory. */
 bool hash_add(struct hash_table *t, uint64_t hash, uint32_t index);
 
-/* Take out a slot that hash_find() has given.  All others may move. */
+/* Remove a slot that hash_find() has returned.  All others may move. */
 void hash_remove(struct hash_table *t, struct hash_slot *s);
 
-/* Take out an element that is there, by its index. */
+/* Remove an element that is in the table, by its index. */
 void hash_remove_index(struct hash_table *t, uint64_t hash, uint32_t index);
 
 #endif /* COMMON_HASH_TABLE_H */

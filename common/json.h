@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json - objects and arrays into a growing buffer (common/buffer.h)
+ * json - writes objects and arrays into a growing buffer (common/buffer.h)
  *
  * RFC 8259.  The writer puts the commas.  An element of an array, and the
  * outermost value, has the key NULL.
  *
- * The output can lie in a <script> element: '<', '>' and '&' are escaped in
+ * The output can stand in a <script> element: '<', '>' and '&' are escaped in
  * every string, so no end tag and no comment can be spelled (HTML standard,
  * "restrictions for contents of script elements").  Bytes that are not UTF-8
  * become U+FFFD.
@@ -20,7 +20,7 @@
 
 #include "common/buffer.h"
 
-struct json {			/* zero-initialised, but for .out */
+struct json {			/* zero-initialised, except .out */
 	struct buffer *out;	/* the caller's */
 	bool more;		/* a comma goes before what comes next */
 	bool line;		/* a newline, too */
@@ -29,7 +29,7 @@ struct json {			/* zero-initialised, but for .out */
 void json_open(struct json *j, const char *key, char bracket);	/* '{' or '[' */
 void json_close(struct json *j, char bracket);			/* '}' or ']' */
 
-/* What comes next begins a line, for those who look at the file. */
+/* Begin a line with what comes next, for readers of the file. */
 void json_line(struct json *j);
 
 void json_text(struct json *j, const char *key, const char *s);	/* or null */

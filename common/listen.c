@@ -62,7 +62,7 @@ static socklen_t listen_fill(union address *a, int family, uint16_t port)
 	return sizeof(a->in6);
 }
 
-static int open_one(int family, uint16_t port)
+static int listen_open_one(int family, uint16_t port)
 {
 	union address a;
 	socklen_t len = listen_fill(&a, family, port);
@@ -71,7 +71,7 @@ static int open_one(int family, uint16_t port)
 
 	if (fd < 0)
 		return -errno;
-	/* what closed connections leave must not keep us from our port */
+	/* the port can be used while connections to it are in TIME_WAIT */
 	if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) < 0 ||
 	    (family == AF_INET6 &&
 	     setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof(one)) < 0) ||
@@ -101,16 +101,16 @@ uint16_t listen_check(int fd)
 	return 0;
 }
 
-static int open_both(uint16_t port, struct listeners *l)
+static int listen_open_both(uint16_t port, struct listeners *l)
 {
-	int fd = open_one(AF_INET, port);
+	int fd = listen_open_one(AF_INET, port);
 
 	*l = (struct listeners){ .n = 0 };
 	if (fd < 0)
 		return fd;
 	l->fd[l->n++] = fd;
 	l->port = listen_check(fd);
-	fd = open_one(AF_INET6, l->port);
+	fd = listen_open_one(AF_INET6, l->port);
 	if (fd >= 0) {
 		l->fd[l->n++] = fd;
 	} else if (fd == -EADDRINUSE) {
@@ -122,15 +122,16 @@ static int open_both(uint16_t port, struct listeners *l)
 
 int listen_open(int family, uint16_t port, struct listeners *l)
 {
+	int tries = port ? 1 : TRIES;
 	int r = -EADDRINUSE;
 
 	*l = (struct listeners){ .n = 0 };
 	if (family == AF_UNSPEC) {
-		for (int i = 0; i < (port ? 1 : TRIES) && r == -EADDRINUSE; i++)
-			r = open_both(port, l);
+		for (int i = 0; i < tries && r == -EADDRINUSE; i++)
+			r = listen_open_both(port, l);
 		return r;
 	}
-	l->fd[0] = open_one(family, port);
+	l->fd[0] = listen_open_one(family, port);
 	if (l->fd[0] < 0)
 		return l->fd[0];
 	l->n = 1;

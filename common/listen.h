@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * listen - sockets of loopback, and of nothing else
+ * listen - listening sockets on loopback only
  */
 #ifndef COMMON_LISTEN_H
 #define COMMON_LISTEN_H

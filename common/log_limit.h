@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* log_limit - no flood of lines about what an outside process can cause */
+/* log_limit - limits lines about what an outside process can cause */
 #ifndef COMMON_LOG_LIMIT_H
 #define COMMON_LOG_LIMIT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* number - what people and files write as numbers */
+/* number - reads numbers written as text */
 #ifndef COMMON_NUMBER_H
 #define COMMON_NUMBER_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * page_key - what requests of the live page must have (viewer/server/guard.h)
+ * page_key - the key that requests of the live page must have (viewer/server/guard.h)
  *
- * Made by whoever starts the viewer, who also tells people; or by the viewer.
+ * The process that starts the viewer makes it and shows it; or the viewer does.
  */
 #ifndef COMMON_PAGE_KEY_H
 #define COMMON_PAGE_KEY_H

@@ -46,7 +46,9 @@ static int pairs_hex_digit(char c)
 	if (c >= '0' && c <= '9')
 		return c - '0';
 	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return -1;
 }
 
 bool percent_decode(char *s)
@@ -57,14 +59,18 @@ bool percent_decode(char *s)
 		int hi, lo;
 
 		if (*s != '%') {
-			*out++ = *s;
+			*out = *s;
+			out++;
 			continue;
 		}
 		hi = pairs_hex_digit(s[1]);
-		lo = hi < 0 ? -1 : pairs_hex_digit(s[2]);
+		if (hi < 0)
+			return false;
+		lo = pairs_hex_digit(s[2]);
 		if (lo < 0 || hi + lo == 0)
 			return false;
-		*out++ = (char)(hi << 4 | lo);
+		*out = (char)(hi << 4 | lo);
+		out++;
 		s += 2;
 	}
 	*out = '\0';
@@ -79,7 +85,8 @@ static char *pairs_trim(char *s)
 	s += strspn(s, " \t");
 	n = strlen(s);
 	while (n && strchr(" \t", s[n - 1]))
-		s[--n] = '\0';
+		n--;
+	s[n] = '\0';
 	return s;
 }
 
@@ -87,18 +94,19 @@ bool pairs_next(char **rest, char **key, char **value, bool *bad)
 {
 	char *item, *eq;
 
-	while ((item = strsep(rest, ","))) {
+	do {
+		item = strsep(rest, ",");
+		if (!item)
+			return false;
 		item = pairs_trim(item);
-		if (*item)
-			break;
-	}
-	if (!item)
-		return false;
+	} while (!*item);
 	eq = strchr(item, '=');
 	if (eq)
 		*eq = '\0';
 	*key = pairs_trim(item);
-	*value = eq ? pairs_trim(eq + 1) : NULL;
+	*value = NULL;
+	if (eq)
+		*value = pairs_trim(eq + 1);
 	*bad = !eq || !**key || !percent_decode(*value);
 	return !*bad;
 }

@@ -15,7 +15,7 @@ struct pairs {
 };
 
 /* Add, or replace the value of a key that is the same.  Takes over value, of
- * malloc; NULL means that memory was short before.  Returns 0 or -ENOMEM. */
+ * malloc; NULL: its allocation has failed.  Returns 0 or -ENOMEM. */
 int pairs_set(struct pairs *p, const char *key, char *value,
 	      int (*same)(const char *a, const char *b));
 void pairs_fini(struct pairs *p);

@@ -16,7 +16,7 @@ void pb_varint(struct buffer *w, uint64_t v);
 
 /* A number; 0 is left out, as proto3 does ... */
 void pb_uint(struct buffer *w, unsigned int field, uint64_t v);
-/* ... except in a oneof, where it says which member is set. */
+/* ... except in a oneof, where it shows which member is set. */
 void pb_uint_set(struct buffer *w, unsigned int field, uint64_t v);
 void pb_fixed64(struct buffer *w, unsigned int field, uint64_t v);
 void pb_bytes(struct buffer *w, unsigned int field, const void *p, size_t n);

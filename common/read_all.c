@@ -20,7 +20,8 @@ int read_all(int fd, size_t max, struct buffer *ret)
 			return 0;
 		if (n < 0 && errno != EINTR)
 			return -errno;
-		ret->len += n > 0 ? (size_t)n : 0;
+		if (n > 0)
+			ret->len += (size_t)n;
 	}
 	return 0;
 }
@@ -34,8 +35,10 @@ int write_all(int fd, const void *p, size_t n)
 
 		if (done < 0 && errno == EINTR)
 			continue;
-		if (done <= 0)
-			return done ? -errno : -EIO;
+		if (done < 0)
+			return -errno;
+		if (done == 0)
+			return -EIO;
 		at += done;
 		n -= (size_t)done;
 	}

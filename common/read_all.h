@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* read_all - a file from here to its end, and a file written in one go */
+/* read_all - read a file to its end; write all of a buffer */
 #ifndef COMMON_READ_ALL_H
 #define COMMON_READ_ALL_H
 

@@ -23,6 +23,7 @@ int send_fds(int socket, struct iovec *iov, size_t n, const int *fds, size_t nfd
 		control.align.cmsg_len = CMSG_LEN(nfds * sizeof(int));
 		memcpy(CMSG_DATA(&control.align), fds, nfds * sizeof(int));
 	}
-	return sendmsg(socket, &mh, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ?
-		-errno : 0;
+	if (sendmsg(socket, &mh, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+		return -errno;
+	return 0;
 }

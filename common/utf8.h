@@ -5,8 +5,22 @@
 
 #include <stddef.h>
 
-/* What stands for a byte that belongs to no character: U+FFFD, 3 bytes. */
+/* Replaces a byte that belongs to no character: U+FFFD, 3 bytes. */
 #define UTF8_REPLACEMENT	"\xef\xbf\xbd"
+
+/* Bytes of a character that begins with this one; 0: no character does. */
+static inline size_t utf8_length(unsigned char first)
+{
+	if (first < 0x80)
+		return 1;
+	if (first < 0xc2)
+		return 0;
+	if (first < 0xe0)
+		return 2;
+	if (first < 0xf0)
+		return 3;
+	return first < 0xf5 ? 4 : 0;
+}
 
 /*
  * Bytes of the character (UTF-8, not NUL) at s, of which len >= 1 bytes are
@@ -16,8 +30,7 @@
 static inline size_t utf8_char(const char *s, size_t len)
 {
 	const unsigned char *p = (const unsigned char *)s;
-	size_t n = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 :
-		   p[0] < 0xf0 ? 3 : p[0] < 0xf5 ? 4 : 0;
+	size_t n = utf8_length(p[0]);
 
 	if (n == 0 || n > len || p[0] == 0)
 		return 0;

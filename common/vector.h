@@ -30,14 +30,21 @@
 #define array_reserve(array, cap, n)					\
 	array_room((array), (cap), (n), sizeof(**(array)))
 
-/* The same for a VECTOR: room for `more` elements behind the last. */
+/* The same for a VECTOR: room for `more` elements after the last. */
 #define vector_reserve(vec, more)					\
 	array_reserve(&(vec)->v, &(vec)->cap, (uint64_t)(vec)->n + (more))
 
 /* Append one of the VECTOR's type.  False: no memory. */
 #define vector_push(vec, element)					\
-	(vector_reserve(vec, 1) ?					\
-		 ((vec)->v[(vec)->n++] = (element), true) : false)
+	({								\
+		bool room_ = vector_reserve(vec, 1);			\
+									\
+		if (room_) {						\
+			(vec)->v[(vec)->n] = (element);			\
+			(vec)->n++;					\
+		}							\
+		room_;							\
+	})
 
 /* array: a pointer to the array's pointer, of whatever type. */
 static inline bool array_grow(void *array, uint32_t *cap, uint64_t n,

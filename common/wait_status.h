@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wait_status - how a process ended, in words */
+/* wait_status - describes how a process ended */
 #ifndef COMMON_WAIT_STATUS_H
 #define COMMON_WAIT_STATUS_H
 

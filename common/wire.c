@@ -55,17 +55,20 @@ int wire_get_uleb(struct wire_in *in, uint64_t *ret)
 {
 	const uint8_t *p = in->pos;
 	uint64_t v = 0;
+	unsigned int shift = 0;
+	uint8_t byte;
 
-	for (unsigned int shift = 0; ; shift += 7) {
+	do {
 		if (p == in->end)
 			return WIRE_SHORT;
+		byte = *p;
+		p++;
 		/* bit 63 is all that is left for the tenth byte */
-		if (shift > 63 || (shift == 63 && (*p & 0x7e)))
+		if (shift > 63 || (shift == 63 && (byte & 0x7e)))
 			return WIRE_RANGE;
-		v |= (uint64_t)(*p & 0x7f) << shift;
-		if (!(*p++ & 0x80))
-			break;
-	}
+		v |= (uint64_t)(byte & 0x7f) << shift;
+		shift += 7;
+	} while (byte & 0x80);
 	in->pos = p;
 	*ret = v;
 	return WIRE_OK;
@@ -81,7 +84,8 @@ int wire_get_sleb(struct wire_in *in, int64_t *ret)
 	do {
 		if (p == in->end)
 			return WIRE_SHORT;
-		byte = *p++;
+		byte = *p;
+		p++;
 		/* of the tenth byte only the sign is left: all 0 or all 1 */
 		if (shift > 63 || (shift == 63 && (byte & 0x7f) != 0 &&
 				   (byte & 0x7f) != 0x7f))

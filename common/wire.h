@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wire - reading bytes that somebody else chose
+ * wire - reads bytes of foreign origin
  *
  * A wire_in is a window on memory it does not own.  Every getter either
  * succeeds, or returns a verdict and leaves both the window and the caller's
@@ -62,7 +62,7 @@ must_check int wire_get_sub(struct wire_in *in, size_t len,
 /* Borrow a NUL-terminated string of at most max bytes, NUL not counted. */
 must_check int wire_get_cstr(struct wire_in *in, size_t max, const char **ret);
 
-/* Say that the last field has been read: anything left over is an offence. */
+/* After the last field: anything left over is an offence. */
 must_check int wire_done(const struct wire_in *in);
 
 #endif /* COMMON_WIRE_H */

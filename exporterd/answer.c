@@ -7,7 +7,6 @@
 #include <time.h>
 
 #include "common/log.h"
-#include "common/log_quote.h"
 #include "exporterd/backoff.h"
 #include "profile/formats/otlp.pb-c.h"
 

@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "common/log.h"
-#include "common/log_quote.h"
 #include "common/number.h"
 #include "common/read_all.h"
 

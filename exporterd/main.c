@@ -21,8 +21,6 @@
 #include "common/cost.h"
 #include "common/log.h"
 #include "common/service.h"
-#include "common/service_listen.h"
-#include "common/service_status.h"
 #include "common/signals.h"
 #include "exporterd/confine.h"
 #include "exporterd/debuginfod.h"

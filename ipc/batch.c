@@ -21,7 +21,7 @@ const uint8_t batch_elem_size[BATCH__TABLES] = {
 	[BATCH_TIMES] = sizeof(uint64_t),
 };
 
-static bool all_zero(const uint8_t *p, size_t len)
+static bool batch_all_zero(const uint8_t *p, size_t len)
 {
 	while (len && *p == 0) {
 		p++;
@@ -30,8 +30,8 @@ static bool all_zero(const uint8_t *p, size_t len)
 	return len == 0;
 }
 
-/* Each table right behind the one before, and nothing behind the last. */
-static bool check_layout(const uint8_t *data, const struct batch_hdr *hdr)
+/* Each table begins right after the one before, and nothing follows the last. */
+static bool batch_check_layout(const uint8_t *data, const struct batch_hdr *hdr)
 {
 	uint64_t end = sizeof(*hdr);
 
@@ -40,18 +40,19 @@ static bool check_layout(const uint8_t *data, const struct batch_hdr *hdr)
 		uint64_t n = hdr->table[t].n;
 
 		if (hdr->table[t].off != off || off > hdr->bytes ||
-		    !all_zero(data + end, (size_t)(off - end)))
+		    !batch_all_zero(data + end, (size_t)(off - end)))
 			return false;
-		n = (n + (t == BATCH_STRINGS)) * batch_elem_size[t];
-		if (n > hdr->bytes - off)
+		if (t == BATCH_STRINGS)
+			n++;
+		if (n * batch_elem_size[t] > hdr->bytes - off)
 			return false;
-		end = off + n;
+		end = off + n * batch_elem_size[t];
 	}
 	return hdr->bytes - end < 8 && hdr->bytes % 8 == 0 &&
-	       all_zero(data + end, (size_t)(hdr->bytes - end));
+	       batch_all_zero(data + end, (size_t)(hdr->bytes - end));
 }
 
-static bool check_utf8(const char *s, size_t len)
+static bool batch_check_utf8(const char *s, size_t len)
 {
 	while (len) {
 		size_t n = utf8_char(s, len);
@@ -64,7 +65,7 @@ static bool check_utf8(const char *s, size_t len)
 	return true;
 }
 
-static bool check_strings(const struct batch *b)
+static bool batch_check_strings(const struct batch *b)
 {
 	uint32_t n = batch_n(b, BATCH_STRINGS);
 	uint32_t bytes = batch_n(b, BATCH_BYTES);
@@ -75,18 +76,18 @@ static bool check_strings(const struct batch *b)
 		uint32_t from = b->strings[i], to = b->strings[i + 1];
 
 		if (from > to || to > bytes ||
-		    !check_utf8(b->bytes + from, to - from))
+		    !batch_check_utf8(b->bytes + from, to - from))
 			return false;
 	}
 	return true;
 }
 
-static bool check_exes(const struct batch *b)
+static bool batch_check_exes(const struct batch *b)
 {
 	uint32_t strings = batch_n(b, BATCH_STRINGS);
 	uint32_t n = batch_n(b, BATCH_EXES);
 
-	if (n == 0 || !all_zero((const uint8_t *)b->exes, sizeof(*b->exes)))
+	if (n == 0 || !batch_all_zero((const uint8_t *)b->exes, sizeof(*b->exes)))
 		return false;
 	for (uint32_t i = 1; i < n; i++) {
 		const struct batch_exe *e = &b->exes[i];
@@ -99,13 +100,13 @@ static bool check_exes(const struct batch *b)
 	return true;
 }
 
-static bool check_functions(const struct batch *b)
+static bool batch_check_functions(const struct batch *b)
 {
 	uint32_t strings = batch_n(b, BATCH_STRINGS);
 	uint32_t n = batch_n(b, BATCH_FUNCTIONS);
 
 	if (n == 0 ||
-	    !all_zero((const uint8_t *)b->functions, sizeof(*b->functions)))
+	    !batch_all_zero((const uint8_t *)b->functions, sizeof(*b->functions)))
 		return false;
 	for (uint32_t i = 1; i < n; i++) {
 		const struct batch_function *f = &b->functions[i];
@@ -118,7 +119,7 @@ static bool check_functions(const struct batch *b)
 	return true;
 }
 
-static bool check_frames(const struct batch *b)
+static bool batch_check_frames(const struct batch *b)
 {
 	for (uint32_t i = 0; i < batch_n(b, BATCH_FRAMES); i++) {
 		const struct batch_frame *f = &b->frames[i], *in;
@@ -142,15 +143,16 @@ uint32_t batch_inlined(const struct batch *b, uint32_t frame,
 {
 	uint32_t n = 0;
 
-	ret[n++] = frame;
+	ret[0] = frame;
 	while (b->frames[frame].inlined) {
 		frame = b->frames[frame].into;
-		ret[n++] = frame;
+		n++;
+		ret[n] = frame;
 	}
-	return n;
+	return n + 1;
 }
 
-static bool check_stacks(const struct batch *b)
+static bool batch_check_stacks(const struct batch *b)
 {
 	uint32_t frames = batch_n(b, BATCH_FRAMES);
 	uint32_t words = batch_n(b, BATCH_STACK_FRAMES);
@@ -168,15 +170,15 @@ static bool check_stacks(const struct batch *b)
 	return true;
 }
 
-static bool check_owners(const struct batch *b)
+static bool batch_check_owners(const struct batch *b)
 {
 	uint32_t strings = batch_n(b, BATCH_STRINGS);
 	uint32_t attrs = batch_n(b, BATCH_ATTRS);
 	uint32_t resources = batch_n(b, BATCH_RESOURCES);
 
 	if (attrs == 0 || resources == 0 ||
-	    !all_zero((const uint8_t *)b->attrs, sizeof(*b->attrs)) ||
-	    !all_zero((const uint8_t *)b->resources, sizeof(*b->resources)))
+	    !batch_all_zero((const uint8_t *)b->attrs, sizeof(*b->attrs)) ||
+	    !batch_all_zero((const uint8_t *)b->resources, sizeof(*b->resources)))
 		return false;
 	for (uint32_t i = 1; i < attrs; i++) {
 		if (b->attrs[i].thread_name >= strings || b->attrs[i].pad)
@@ -193,7 +195,7 @@ static bool check_owners(const struct batch *b)
 	return true;
 }
 
-static bool check_samples(const struct batch *b)
+static bool batch_check_samples(const struct batch *b)
 {
 	uint32_t times = batch_n(b, BATCH_TIMES), next = 0;
 
@@ -226,7 +228,7 @@ int batch_open(const void *data, size_t len, struct batch *ret)
 		return -EPROTO;
 	if (hdr->magic != BATCH_MAGIC || hdr->version != BATCH_VERSION ||
 	    hdr->bytes != len || hdr->frequency == 0 || hdr->pad ||
-	    hdr->start_ns > hdr->end_ns || !check_layout(data, hdr))
+	    hdr->start_ns > hdr->end_ns || !batch_check_layout(data, hdr))
 		return -EPROTO;
 	b = (struct batch){
 		.hdr = hdr,
@@ -245,8 +247,8 @@ int batch_open(const void *data, size_t len, struct batch *ret)
 		.samples = (const void *)(p + hdr->table[BATCH_SAMPLES].off),
 		.times = (const void *)(p + hdr->table[BATCH_TIMES].off),
 	};
-	if (!check_strings(&b) || !check_exes(&b) || !check_functions(&b) ||
-	    !check_frames(&b) || !check_stacks(&b) || !check_owners(&b) || !check_samples(&b))
+	if (!batch_check_strings(&b) || !batch_check_exes(&b) || !batch_check_functions(&b) ||
+	    !batch_check_frames(&b) || !batch_check_stacks(&b) || !batch_check_owners(&b) || !batch_check_samples(&b))
 		return -EPROTO;
 	*ret = b;
 	return 0;
@@ -256,7 +258,9 @@ const char *batch_early_end(uint32_t stop)
 {
 	static const char *const names[] = { STOP_NAMES };
 
-	return stop > STOP_CUT && stop < STOP_GUESSED ? names[stop] : NULL;
+	if (stop <= STOP_CUT || stop >= STOP_GUESSED)
+		return NULL;
+	return names[stop];
 }
 
 uint32_t batch_early_end_of(const char *name, size_t len)

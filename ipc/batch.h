@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * batch - a few seconds of samples, complete in themselves
+ * batch - a few seconds of samples, with all that is needed to read them
  *
- * One sealed memfd: struct batch_hdr, then the tables it names, each at a
+ * One sealed memfd: struct batch_hdr, then its tables, each at a
  * multiple of 8 bytes.  Every index is checked once, by batch_open().  Index
  * 0 of strings, executables, functions, attributes and resources is the empty
- * element; frames and stacks start at 0 with real ones.
+ * element; frames and stacks have none.
  */
 #ifndef IPC_BATCH_H
 #define IPC_BATCH_H
@@ -55,7 +55,7 @@ struct batch_hdr {
 };
 
 struct batch_exe {
-	uint32_t path;			/* string; as its user sees it */
+	uint32_t path;			/* string; as its process sees it */
 	uint32_t build_id;		/* string, lower-case hex; 0: none */
 	uint32_t runtime_id;		/* string: value of its .id_key; 0: none */
 	uint32_t runtime;		/* enum runtime */
@@ -70,7 +70,7 @@ struct batch_function {
 					 * 0: as full_name */
 	uint32_t file;			/* string; 0 unknown */
 	uint32_t start_line;		/* 0 unknown */
-	uint32_t unnamed;		/* 1: nobody knows its name; .name is made
+	uint32_t unnamed;		/* 1: its name is not known; .name is made
 					 * of the file and where it begins */
 };
 
@@ -89,8 +89,8 @@ struct batch_frame {
 	uint32_t pad;
 };
 
-/* A stack names the innermost frame of each address: what that is inlined into
- * belongs to it. */
+/* Of each address a stack has the innermost frame; the frames that this is inlined into
+ * belong to it. */
 struct batch_stack {
 	uint32_t first, n;		/* in BATCH_STACK_FRAMES; n >= 1 */
 };
@@ -124,7 +124,7 @@ struct batch_sample {
 	uint32_t stop;			/* enum stop_reason */
 };
 
-/* May f be inlined into `in`?  Where both are is not looked at. */
+/* May f be inlined into `in`?  Their places in the table are not compared. */
 static inline bool batch_is_into(const struct batch_frame *f,
 				 const struct batch_frame *in)
 {
@@ -165,14 +165,14 @@ struct batch {
 /*
  * Validate len bytes at data (aligned to 8) in one pass and fill *ret, which
  * borrows them.  Returns 0, or -EPROTO and leaves *ret alone.  Tables lie in
- * the order of enum batch_table, each right behind the one before; elements 0
- * that stand for "none" are all 0; the samples' times follow each other, so
- * there are as many events as times; all padding is 0.
+ * the order of enum batch_table, each right after the one before; empty
+ * elements are all 0; the samples' times follow each other, so there are as many
+ * events as times; all padding is 0.
  */
 int batch_open(const void *data, size_t len, struct batch *ret);
 
-/* The frames of an address, from a stack's to the one that is not inlined: how
- * many. */
+/* The frames of an address, from the one in a stack to the one that is not inlined.
+ * Returns how many. */
 uint32_t batch_inlined(const struct batch *b, uint32_t frame,
 		       uint32_t ret[BATCH_INLINED_MAX + 1]);
 
@@ -189,7 +189,7 @@ static inline const char *batch_str(const struct batch *b, uint32_t i,
 	return b->bytes + b->strings[i];
 }
 
-/* --- building: ipc/batch_build.c, not linked into loaderd --------------- */
+/* --- building: ipc/batch_build.c ---------------------------------------- */
 
 struct batch_builder;
 
@@ -217,7 +217,7 @@ uint32_t batch_resource(struct batch_builder *b,
 /*
  * What ended a stack too early, as STOP_NAMES calls it; NULL: nothing is
  * missing (it is complete, or has no user part), or a frame of it says so.
- * And back, of a name of len bytes: STOP_COMPLETE when it is none of these.
+ * And the reverse, of a name of len bytes: STOP_COMPLETE for any other name.
  */
 const char *batch_early_end(uint32_t stop);
 uint32_t batch_early_end_of(const char *name, size_t len);
@@ -227,17 +227,17 @@ void batch_event(struct batch_builder *b, uint32_t stack, uint32_t attr,
 		 uint32_t resource, uint32_t stop, uint64_t time_ns);
 
 /*
- * The two steps of batch_event(): the number of the sample of these, counted
- * from 0 in the order of their first call, or UINT32_MAX on failure; and n
- * events more of it.  A sample without an event is not valid in the end.
+ * The two steps of batch_event(): the number of the sample, counted from 0 in the
+ * order of first calls, or UINT32_MAX on failure; and n more events of it.  Every
+ * sample must have an event in the end.
  */
 uint32_t batch_sample(struct batch_builder *b, uint32_t stack, uint32_t attr,
 		      uint32_t resource, uint32_t stop);
 void batch_sample_times(struct batch_builder *b, uint32_t sample,
 			const uint64_t *times, uint32_t n);
 
-/* Add all of another batch (already opened) to this one; frequency, start and
- * end of the other are not looked at. */
+/* Add all of another batch (already opened) to this one.  Its frequency, start and end
+ * are ignored. */
 void batch_merge(struct batch_builder *b, const struct batch *from);
 
 /* Events added so far. */
@@ -246,7 +246,7 @@ uint64_t batch_events(const struct batch_builder *b);
 /*
  * Lay the batch out; [start_ns, end_ns) is widened to hold every time.
  * Returns 0 and malloc'ed bytes; or -ENOMEM, -E2BIG (more than BATCH_BYTES_MAX),
- * -EINVAL (a value made no sense).  The builder stays valid.
+ * -EINVAL (a value was invalid).  The builder stays valid.
  */
 int batch_builder_finish(struct batch_builder *b, uint64_t start_ns,
 			 uint64_t end_ns, void **ret, size_t *len);

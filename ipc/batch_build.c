@@ -27,7 +27,7 @@ struct batch_builder {
 	struct vec tables[BATCH__TABLES];	/* .BATCH_TIMES is not used */
 	struct vec events;
 	struct hash_table lookups[BATCH__TABLES];
-	uint64_t seed;		/* names are chosen by those who are profiled */
+	uint64_t seed;		/* profiled programs choose the names that are hashed */
 	uint64_t bytes;		/* of all tables and times */
 	uint32_t frequency;
 	int error;
@@ -58,7 +58,7 @@ static bool batch_build_room(struct batch_builder *b, struct vec *v,
 	return true;
 }
 
-static bool append(struct batch_builder *b, enum batch_table t,
+static bool batch_build_append(struct batch_builder *b, enum batch_table t,
 		   const void *data, size_t n)
 {
 	struct vec *v = &b->tables[t];
@@ -72,15 +72,21 @@ static bool append(struct batch_builder *b, enum batch_table t,
 	return true;
 }
 
+/* Elements of a table with n rows: the last row of BATCH_STRINGS is only an end. */
+static uint32_t batch_build_elements(enum batch_table t, uint32_t n)
+{
+	return t == BATCH_STRINGS ? n - 1 : n;
+}
+
 static uint32_t batch_build_count(const struct batch_builder *b,
 				  enum batch_table t)
 {
-	return b->tables[t].n - (t == BATCH_STRINGS);
+	return batch_build_elements(t, b->tables[t].n);
 }
 
 /* --- interning ------------------------------------------------------------ */
 
-/* What makes element i of a table different from others. */
+/* What tells element i of a table from others. */
 static const void *batch_build_key_of(const struct batch_builder *b,
 				      enum batch_table t, uint32_t i,
 				      size_t *len)
@@ -114,15 +120,15 @@ static bool batch_build_add(struct batch_builder *b, enum batch_table t,
 	switch (t) {
 	case BATCH_STRINGS:
 		end = b->tables[BATCH_BYTES].n + (uint32_t)len;
-		return append(b, BATCH_BYTES, key, len) &&
-		       append(b, t, &end, 1);
+		return batch_build_append(b, BATCH_BYTES, key, len) &&
+		       batch_build_append(b, t, &end, 1);
 	case BATCH_STACKS:
 		stack.first = b->tables[BATCH_STACK_FRAMES].n;
 		stack.n = (uint32_t)(len / sizeof(uint32_t));
-		return append(b, BATCH_STACK_FRAMES, key, stack.n) &&
-		       append(b, t, &stack, 1);
+		return batch_build_append(b, BATCH_STACK_FRAMES, key, stack.n) &&
+		       batch_build_append(b, t, &stack, 1);
 	default:
-		return append(b, t, key, 1);
+		return batch_build_append(b, t, key, 1);
 	}
 }
 
@@ -166,7 +172,7 @@ struct batch_builder *batch_builder_new(uint32_t frequency)
 		return NULL;
 	b->frequency = frequency;
 	b->seed = hash_seed();
-	append(b, BATCH_STRINGS, &zero, 1);
+	batch_build_append(b, BATCH_STRINGS, &zero, 1);
 	batch_build_intern(b, BATCH_STRINGS, "", 0);
 	batch_build_intern(b, BATCH_EXES, &exe, sizeof(exe));
 	batch_build_intern(b, BATCH_FUNCTIONS, &function, sizeof(function));
@@ -191,7 +197,7 @@ void batch_builder_free(struct batch_builder *b)
 	free(b);
 }
 
-static uint32_t string_replaced(struct batch_builder *b, const char *s,
+static uint32_t batch_build_replace(struct batch_builder *b, const char *s,
 				size_t len)
 {
 	size_t n = 0, step;
@@ -205,9 +211,14 @@ static uint32_t string_replaced(struct batch_builder *b, const char *s,
 		return batch_build_fail(b, -ENOMEM);
 	for (size_t i = 0; i < len; i += step) {
 		step = utf8_char(s + i, len - i);
-		memcpy(p + n, step ? s + i : UTF8_REPLACEMENT, step ? step : 3);
-		n += step ? step : 3;
-		step += !step;
+		if (step) {
+			memcpy(p + n, s + i, step);
+			n += step;
+		} else {
+			memcpy(p + n, UTF8_REPLACEMENT, 3);
+			n += 3;
+			step = 1;
+		}
 	}
 	r = batch_build_intern(b, BATCH_STRINGS, p, n);
 	free(p);
@@ -219,12 +230,12 @@ uint32_t batch_string(struct batch_builder *b, const char *s, size_t len)
 	for (size_t i = 0, n; i < len; i += n) {
 		n = utf8_char(s + i, len - i);
 		if (n == 0)
-			return string_replaced(b, s, len);
+			return batch_build_replace(b, s, len);
 	}
 	return batch_build_intern(b, BATCH_STRINGS, len ? s : "", len);
 }
 
-static bool known(struct batch_builder *b, enum batch_table t, uint32_t i)
+static bool batch_build_known(struct batch_builder *b, enum batch_table t, uint32_t i)
 {
 	if (i < batch_build_count(b, t))
 		return true;
@@ -241,9 +252,9 @@ uint32_t batch_exe(struct batch_builder *b, const struct batch_exe *e)
 		batch_build_fail(b, -EINVAL);
 		return 0;
 	}
-	if (!known(b, BATCH_STRINGS, v.path) ||
-	    !known(b, BATCH_STRINGS, v.build_id) ||
-	    !known(b, BATCH_STRINGS, v.runtime_id))
+	if (!batch_build_known(b, BATCH_STRINGS, v.path) ||
+	    !batch_build_known(b, BATCH_STRINGS, v.build_id) ||
+	    !batch_build_known(b, BATCH_STRINGS, v.runtime_id))
 		return 0;
 	return batch_build_intern(b, BATCH_EXES, &v, sizeof(v));
 }
@@ -258,10 +269,10 @@ uint32_t batch_function(struct batch_builder *b,
 		v.full_name = 0;
 	if (v.system_name == batch_full_name(&v))
 		v.system_name = 0;
-	if (v.name == 0 || !known(b, BATCH_STRINGS, v.name) ||
-	    !known(b, BATCH_STRINGS, v.full_name) ||
-	    !known(b, BATCH_STRINGS, v.system_name) ||
-	    !known(b, BATCH_STRINGS, v.file))
+	if (v.name == 0 || !batch_build_known(b, BATCH_STRINGS, v.name) ||
+	    !batch_build_known(b, BATCH_STRINGS, v.full_name) ||
+	    !batch_build_known(b, BATCH_STRINGS, v.system_name) ||
+	    !batch_build_known(b, BATCH_STRINGS, v.file))
 		return 0;
 	return batch_build_intern(b, BATCH_FUNCTIONS, &v, sizeof(v));
 }
@@ -275,9 +286,9 @@ uint32_t batch_frame(struct batch_builder *b, const struct batch_frame *f)
 	if (v.kind == 0 || v.kind >= BATCH_FRAME__KINDS ||
 	    v.inlined > BATCH_INLINED_MAX || (!v.inlined && v.into))
 		return batch_build_fail(b, -EINVAL);
-	if (!known(b, BATCH_EXES, v.exe) ||
-	    !known(b, BATCH_FUNCTIONS, v.function) ||
-	    (v.inlined && !known(b, BATCH_FRAMES, v.into)))
+	if (!batch_build_known(b, BATCH_EXES, v.exe) ||
+	    !batch_build_known(b, BATCH_FUNCTIONS, v.function) ||
+	    (v.inlined && !batch_build_known(b, BATCH_FRAMES, v.into)))
 		return 0;
 	if (v.inlined && !batch_is_into(&v, &frames[v.into]))
 		return batch_build_fail(b, -EINVAL);
@@ -290,7 +301,7 @@ uint32_t batch_stack(struct batch_builder *b, const uint32_t *frames,
 	if (n == 0)
 		return batch_build_fail(b, -EINVAL);
 	for (uint32_t i = 0; i < n; i++) {
-		if (!known(b, BATCH_FRAMES, frames[i]))
+		if (!batch_build_known(b, BATCH_FRAMES, frames[i]))
 			return 0;
 	}
 	return batch_build_intern(b, BATCH_STACKS, frames, n * sizeof(*frames));
@@ -301,7 +312,7 @@ uint32_t batch_attr(struct batch_builder *b, const struct batch_attr *a)
 	struct batch_attr v = *a;
 
 	v.pad = 0;
-	if (!known(b, BATCH_STRINGS, v.thread_name))
+	if (!batch_build_known(b, BATCH_STRINGS, v.thread_name))
 		return 0;
 	return batch_build_intern(b, BATCH_ATTRS, &v, sizeof(v));
 }
@@ -313,11 +324,11 @@ uint32_t batch_resource(struct batch_builder *b,
 
 	v.kernel = v.kernel != 0;
 	v.pad = 0;
-	if (!known(b, BATCH_STRINGS, v.exe_path) ||
-	    !known(b, BATCH_STRINGS, v.exe_name) ||
-	    !known(b, BATCH_STRINGS, v.container_id) ||
-	    !known(b, BATCH_STRINGS, v.unit) ||
-	    !known(b, BATCH_STRINGS, v.comm))
+	if (!batch_build_known(b, BATCH_STRINGS, v.exe_path) ||
+	    !batch_build_known(b, BATCH_STRINGS, v.exe_name) ||
+	    !batch_build_known(b, BATCH_STRINGS, v.container_id) ||
+	    !batch_build_known(b, BATCH_STRINGS, v.unit) ||
+	    !batch_build_known(b, BATCH_STRINGS, v.comm))
 		return 0;
 	return batch_build_intern(b, BATCH_RESOURCES, &v, sizeof(v));
 }
@@ -332,8 +343,8 @@ uint32_t batch_sample(struct batch_builder *b, uint32_t stack, uint32_t attr,
 	};
 	uint32_t sample;
 
-	if (!known(b, BATCH_STACKS, stack) || !known(b, BATCH_ATTRS, attr) ||
-	    !known(b, BATCH_RESOURCES, resource))
+	if (!batch_build_known(b, BATCH_STACKS, stack) || !batch_build_known(b, BATCH_ATTRS, attr) ||
+	    !batch_build_known(b, BATCH_RESOURCES, resource))
 		return UINT32_MAX;
 	if (stop >= STOP__MAX)
 		batch_build_fail(b, -EINVAL);
@@ -346,7 +357,7 @@ void batch_sample_times(struct batch_builder *b, uint32_t sample,
 {
 	struct built_event *e;
 
-	if (b->error || !known(b, BATCH_SAMPLES, sample) ||
+	if (b->error || !batch_build_known(b, BATCH_SAMPLES, sample) ||
 	    !batch_build_room(b, &b->events, sizeof(*e), n))
 		return;
 	e = (struct built_event *)b->events.data + b->events.n;
@@ -380,7 +391,7 @@ struct renumber {
 	uint32_t *to[BATCH__TABLES];
 };
 
-static void merge_names(struct batch_builder *b, const struct batch *from,
+static void batch_merge_names(struct batch_builder *b, const struct batch *from,
 			const struct renumber *r)
 {
 	uint32_t *const str = r->to[BATCH_STRINGS];
@@ -410,7 +421,7 @@ static void merge_names(struct batch_builder *b, const struct batch *from,
 	}
 }
 
-static void merge_owners(struct batch_builder *b, const struct batch *from,
+static void batch_merge_owners(struct batch_builder *b, const struct batch *from,
 			 const struct renumber *r)
 {
 	const uint32_t *str = r->to[BATCH_STRINGS];
@@ -433,7 +444,7 @@ static void merge_owners(struct batch_builder *b, const struct batch *from,
 	}
 }
 
-static void merge_stacks(struct batch_builder *b, const struct batch *from,
+static void batch_merge_stacks(struct batch_builder *b, const struct batch *from,
 			 const struct renumber *r)
 {
 	uint32_t *const words = r->to[BATCH_STACK_FRAMES];
@@ -470,9 +481,9 @@ void batch_merge(struct batch_builder *b, const struct batch *from)
 		ok = ok && r.to[t];
 	}
 	if (ok) {
-		merge_names(b, from, &r);
-		merge_owners(b, from, &r);
-		merge_stacks(b, from, &r);
+		batch_merge_names(b, from, &r);
+		batch_merge_owners(b, from, &r);
+		batch_merge_stacks(b, from, &r);
 	} else {
 		batch_build_fail(b, -ENOMEM);
 	}
@@ -499,18 +510,18 @@ static uint64_t batch_build_lay_out(const struct batch_builder *b,
 	uint64_t end = sizeof(*hdr);
 
 	for (int t = 0; t < BATCH__TABLES; t++) {
-		uint64_t n = t == BATCH_TIMES ? b->events.n : b->tables[t].n;
+		uint32_t n = t == BATCH_TIMES ? b->events.n : b->tables[t].n;
 
 		end = (end + 7) & ~7ULL;
 		hdr->table[t].off = (uint32_t)end;
-		hdr->table[t].n = (uint32_t)n - (t == BATCH_STRINGS);
-		end += n * batch_elem_size[t];
+		hdr->table[t].n = batch_build_elements(t, n);
+		end += (uint64_t)n * batch_elem_size[t];
 	}
 	return (end + 7) & ~7ULL;
 }
 
 /* Group the events by sample. */
-static void put_times(const struct batch_builder *b, struct batch_hdr *hdr,
+static void batch_build_times(const struct batch_builder *b, struct batch_hdr *hdr,
 		      struct batch_sample *samples, uint64_t *times)
 {
 	const struct built_event *events = b->events.data;
@@ -533,7 +544,8 @@ static void put_times(const struct batch_builder *b, struct batch_hdr *hdr,
 	for (uint32_t i = 0; i < b->events.n; i++) {
 		struct batch_sample *s = &samples[events[i].sample];
 
-		times[s->first + s->n++] = events[i].time_ns;
+		times[s->first + s->n] = events[i].time_ns;
+		s->n++;
 	}
 }
 
@@ -563,7 +575,7 @@ int batch_builder_finish(struct batch_builder *b, uint64_t start_ns,
 			memcpy(p + hdr.table[t].off, b->tables[t].data,
 			       b->tables[t].n * batch_elem_size[t]);
 	}
-	put_times(b, &hdr, (void *)(p + hdr.table[BATCH_SAMPLES].off),
+	batch_build_times(b, &hdr, (void *)(p + hdr.table[BATCH_SAMPLES].off),
 		  (void *)(p + hdr.table[BATCH_TIMES].off));
 	memcpy(p, &hdr, sizeof(hdr));
 	*ret = p;

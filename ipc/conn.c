@@ -40,8 +40,8 @@ void conn_close(struct conn *c)
 	c->fd = -1;
 }
 
-/* Take over the descriptors.  Returns whether uid has sent it. */
-static bool take_ancillary(struct msghdr *mh, uid_t uid, struct msg *m)
+/* Take over the descriptors of a message.  True if it carries the credentials of uid. */
+static bool conn_take_ancillary(struct msghdr *mh, uid_t uid, struct msg *m)
 {
 	bool cred_ok = false;
 	struct cmsghdr *c;
@@ -50,14 +50,13 @@ static bool take_ancillary(struct msghdr *mh, uid_t uid, struct msg *m)
 
 	m->nfds = 0;
 	for (c = CMSG_FIRSTHDR(mh); c; c = CMSG_NXTHDR(mh, c)) {
-		len = c->cmsg_len - CMSG_LEN(0);
 		if (c->cmsg_level != SOL_SOCKET)
 			continue;
+		len = c->cmsg_len - CMSG_LEN(0);
 		if (c->cmsg_type == SCM_RIGHTS) {
 			memcpy(m->fds + m->nfds, CMSG_DATA(c), len);
 			m->nfds += len / sizeof(int);
-		} else if (c->cmsg_type == SCM_CREDENTIALS &&
-			   len == sizeof(cred)) {
+		} else if (c->cmsg_type == SCM_CREDENTIALS && len == sizeof(cred)) {
 			memcpy(&cred, CMSG_DATA(c), len);
 			cred_ok = cred.uid == uid;
 		}
@@ -68,7 +67,7 @@ static bool take_ancillary(struct msghdr *mh, uid_t uid, struct msg *m)
 static int conn_judge(struct conn *c, const struct msg *m, size_t n, int flags,
 		      bool cred_ok)
 {
-	/* nobody sends empty datagrams: this is the end, descriptors or not */
+	/* none of ours is empty: this is the end, with descriptors or without */
 	if (n == 0)
 		return -EPIPE;
 	if (flags & (MSG_TRUNC | MSG_CTRUNC))
@@ -99,7 +98,7 @@ int conn_recv(struct conn *c, struct msg *m)
 	n = recvmsg(c->fd, &mh, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
 	if (n < 0)
 		return errno == ECONNRESET ? -EPIPE : -errno;
-	cred_ok = take_ancillary(&mh, c->cred_uid, m);
+	cred_ok = conn_take_ancillary(&mh, c->cred_uid, m);
 	r = conn_judge(c, m, (size_t)n, mh.msg_flags, cred_ok);
 	if (r)
 		msg_close_fds(m);
@@ -129,7 +128,7 @@ int conn_send(struct conn *c, unsigned int type, uint64_t id,
 void msg_close_fds(struct msg *m)
 {
 	for (unsigned int i = 0; i < m->nfds; i++)
-		close(m->fds[i]);	/* of -1 nothing comes */
+		close(m->fds[i]);	/* -1, which was taken, does no harm */
 	m->nfds = 0;
 }
 
@@ -158,4 +157,41 @@ int conn_connect(struct conn *c, const char *path, enum peer peer, uid_t uid)
 	c->want_cred = true;
 	c->cred_uid = uid;
 	return 0;
+}
+
+int conn_accept(struct conn *c, int listener, enum peer peer, uid_t uid,
+		bool root_too)
+{
+	socklen_t len = sizeof(struct ucred);
+	struct ucred cred;
+	int fd, r;
+
+	fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	if (fd < 0 && (errno == ECONNABORTED || errno == EINTR))
+		return -EAGAIN;
+	if (fd < 0)
+		return -errno;
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) < 0)
+		r = -errno;
+	else if (uid != CONN_ANYBODY && cred.uid != uid && !(root_too && cred.uid == 0))
+		r = -EACCES;
+	else
+		r = conn_init(c, fd, peer);
+	if (r) {
+		close(fd);
+		return r;
+	}
+	c->cred_uid = cred.uid;
+	return 0;
+}
+
+int msg_take_fd(struct msg *m, unsigned int i)
+{
+	int fd;
+
+	if (i >= m->nfds)
+		return -1;
+	fd = m->fds[i];
+	m->fds[i] = -1;
+	return fd;
 }

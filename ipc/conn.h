@@ -16,14 +16,14 @@
 
 struct conn {
 	int fd;			/* -1: closed */
-	enum peer peer;		/* who is at the other end */
+	enum peer peer;		/* what is at the other end */
 	enum conn_state state;
 	bool want_cred;		/* first message must carry SCM_CREDENTIALS
 				 * of cred_uid */
-	uid_t cred_uid;		/* by conn_accept(): who has connected */
+	uid_t cred_uid;		/* after conn_accept(): of the process that connected */
 };
 
-#define MSG_FDS_ROOM	16	/* descriptors that can come: surplus is seen */
+#define MSG_FDS_ROOM	16	/* more descriptors than may come: surplus is seen */
 
 /* A received message; buf is aligned for every payload. */
 struct msg {
@@ -32,6 +32,8 @@ struct msg {
 	unsigned int nfds;
 	int fds[MSG_FDS_ROOM];	/* owned by the caller after MSG_OK; -1: taken */
 };
+
+#define CONN_ANYBODY	((uid_t)-1)	/* the mode of the socket's path decides */
 
 /* Take over fd (made non-blocking, CLOEXEC) for a connection in CONN_NEW.
  * 0; or -errno, and c is untouched. */
@@ -59,10 +61,22 @@ int conn_send(struct conn *c, unsigned int type, uint64_t id,
 	      const void *payload, size_t a, const void *tail, size_t b,
 	      const int *fds, unsigned int nfds);
 
-void msg_close_fds(struct msg *m);		/* those not taken */
+void msg_close_fds(struct msg *m);	/* all that were not taken */
+
+/* Descriptor i of a message, which the caller owns now; -1: there is none, or it
+ * was taken before. */
+int msg_take_fd(struct msg *m, unsigned int i);
 
 /* Connect to a listening path.  The listener's first message must carry
  * credentials of uid.  Returns 0; or -errno, and c is closed. */
 int conn_connect(struct conn *c, const char *path, enum peer peer, uid_t uid);
+
+/*
+ * Accept from a listening socket.  Any peer of a uid other than `uid` (CONN_ANYBODY, or
+ * 0 if root_too) is closed: -EACCES.  -EAGAIN when none waits.  On failure c is
+ * untouched.
+ */
+int conn_accept(struct conn *c, int listener, enum peer peer, uid_t uid,
+		bool root_too);
 
 #endif /* IPC_CONN_H */

@@ -87,7 +87,7 @@ static const struct metric receiver_samples = {
 #define IN(g, s)	.group = GROUP_##g, .section = SECTION_##s
 #define LOADER(m, s)	AT(st.loader.m), .name = #m, IN(LOADERD, s)
 #define OPENER(m, n, s)	AT(st.loader.opener.m), .name = n, IN(LOADERD, s)
-/* who reads them knows them as loaderd's */
+/* shown as loaderd's */
 #define TABLES(m, s)	AT(st.tables.m), .name = #m, IN(LOADERD, s)
 #define BPF(m, n, s)	AT(st.loader.bpf[m]), .name = n, IN(LOADERD, s)
 #define TOTAL(m, s)	AT(st.totals.m), .name = #m, IN(TOTALS, s)

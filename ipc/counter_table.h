@@ -7,7 +7,7 @@
  * A unit test fails when a number of struct status is in no row.
  *
  * Metrics follow OpenTelemetry's semantic conventions 1.44.0 (general/metrics:
- * names, units by UCUM with {annotations}; system/process-metrics: those that
+ * names, units by UCUM with {annotations}; system/process-metrics: names that
  * begin with "process.").
  */
 #ifndef IPC_COUNTER_TABLE_H
@@ -29,8 +29,8 @@ void counted_make(const struct status *st, struct counted *ret);
 
 enum metric_kind {
 	METRIC_SUM,		/* only grows, until its process ends */
-	METRIC_LEVEL,		/* goes up and down; of two hosts, adds up */
-	METRIC_GAUGE,		/* to be looked at, not added up; may be < 0 */
+	METRIC_LEVEL,		/* rises and falls; a sum over hosts is meaningful */
+	METRIC_GAUGE,		/* a sum over hosts is not; may be < 0 */
 };
 
 #define METRIC_KEYS	3

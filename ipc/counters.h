@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * counters - the accounts: no sample is lost without a line here
+ * counters - the accounts: a counter for every way to lose a sample
  *
  * A sample goes  BPF -> loaderd -> hub -> exporterd -> receiver.  At each
- * stage, what came in equals what went on, what is under way, and what was
- * lost under a name.  account_sum() says whether the sums hold.
+ * stage, what came in is what was passed on, plus what is on its way, plus what
+ * was lost for each reason.  account_sum() checks the sums.
  *
  *	taken     = sent to the BPF ring + ring_full
  *	sent      = drained + (in the BPF ring)
@@ -13,7 +13,7 @@
  *	received  = pending + handed + own + hub_bad + hub_dropped
  *	handed    = with exporterd + one of the outcomes
  *
- * All numbers count samples unless their name says otherwise, and only grow.
+ * Numbers count samples unless the name shows something else, and only grow.
  */
 #ifndef IPC_COUNTERS_H
 #define IPC_COUNTERS_H
@@ -25,9 +25,9 @@
 
 enum batch_outcome {
 	BATCH_DELIVERED = 0,	/* receiver took all of it */
-	BATCH_NO_RECEIVER,	/* nowhere to send it is configured */
-	BATCH_QUEUE_FULL,	/* pushed out by newer ones */
-	BATCH_REJECTED,		/* receiver's answer forbids another try */
+	BATCH_NO_RECEIVER,	/* no receiver is configured */
+	BATCH_QUEUE_FULL,	/* replaced by newer ones */
+	BATCH_REJECTED,		/* by an answer that forbids another try */
 	BATCH_GAVE_UP,		/* retried for too long, or at exit */
 	BATCH_INVALID,		/* did not pass validation */
 	BATCH__OUTCOMES
@@ -38,26 +38,26 @@ struct export_outcomes {
 	uint64_t samples[BATCH__OUTCOMES];
 };
 
-/* What a hub must know of its predecessors: loaderd keeps it (msg_checkpoint). */
+/* What a hub must know of former ones: loaderd keeps it (msg_checkpoint). */
 struct hub_totals {
 	uint64_t received;
 	uint64_t own;			/* of trifold's own processes: left out */
-	uint64_t hub_bad;		/* records that made no sense */
+	uint64_t hub_bad;		/* in invalid records */
 	uint64_t hub_dropped;		/* memory cap reached */
-	uint64_t lost_hub;		/* died with a hub */
+	uint64_t lost_hub;		/* lost when a hub died */
 	uint64_t handed;		/* given to exporterd */
 	uint64_t requeued;		/* of them, given again: exporterd died */
 	struct export_outcomes outcomes;
 	/* of former loaderds, when the hub outlived them */
 	uint64_t former_forwarded;
 	uint64_t former_taken;
-	uint64_t former_lost;		/* taken, never forwarded, by last word */
+	uint64_t former_lost;		/* taken, never forwarded, by their last report */
 	uint64_t loader_deaths;
 	uint64_t hub_deaths;
 	uint64_t exporter_deaths;
 };
 
-/* By the hub: which files loaderd was told of, and what it holds of them. */
+/* Of the files that the hub has told loaderd of. */
 struct table_stats {
 	uint64_t exes;			/* numbers given, some of them again */
 	uint64_t numbers;		/* distinct ones */
@@ -68,11 +68,11 @@ struct table_stats {
 	uint64_t rules;			/* rules in use */
 	uint64_t table_bad;		/* tables that did not pass the checks */
 	uint64_t table_full;		/* budget or a limit refused a table */
-	uint64_t evicted;		/* files dropped: others needed the room */
-	uint64_t forgotten;		/* ... since nobody maps or uses them */
+	uint64_t evicted;		/* files dropped to make room for others */
+	uint64_t forgotten;		/* ... since no process maps or uses them */
 };
 
-/* Gauges and costs of the hub's own life. */
+/* Gauges and costs of the hub itself. */
 struct hub_stats {
 	uint64_t pending;		/* samples not yet in a batch */
 	uint64_t outstanding;		/* samples with exporterd, unfinished */
@@ -95,7 +95,7 @@ struct hub_stats {
 	uint64_t jit_gone;		/* addresses whose process ended before */
 	uint64_t line_full;		/* likewise, of places in files */
 	uint64_t line_visits;		/* to files, for lines of code in them */
-	uint64_t line_answers;		/* of them, those that said something */
+	uint64_t line_answers;		/* of them, with at least one line */
 	uint64_t line_put_off;		/* the share for lines was used up */
 	uint64_t line_deaths;		/* visits that killed their worker */
 	uint64_t frames_unsymbolized;	/* delivered without a name */
@@ -120,14 +120,14 @@ struct hub_stats {
 	uint64_t worker_rss_bytes;	/* the most that one of them had */
 };
 
-/* Where exporterd sends to: the first is whose outcomes the totals have, what
- * the others got is only here.  Counted since exporterd started. */
+/* Where exporterd sends to.  The outcomes of the first one are in the totals, too; those of
+ * the others are only here.  Counted since exporterd started. */
 #define RECEIVERS_MAX		8
 #define RECEIVER_URL		96
 struct receiver {
-	char url[RECEIVER_URL];		/* without credentials and query; NULs
-					 * behind it, unless it was cut; "":
-					 * there is none */
+	char url[RECEIVER_URL];		/* without credentials and query, padded
+					 * with NULs unless it was cut; "": no
+					 * receiver */
 	uint64_t number;		/* 1, or that of TRIFOLD_EXPORTER_<N>_* */
 	/* samples */
 	uint64_t queued;
@@ -158,11 +158,11 @@ struct exporter_stats {
 	uint64_t spool_batches;		/* likewise */
 	uint64_t spool_bytes;		/* likewise */
 	uint64_t spool_written;		/* batches stored */
-	uint64_t spool_full;		/* samples pushed out by newer ones */
+	uint64_t spool_full;		/* samples replaced by newer ones */
 	uint64_t spool_old;		/* samples given up: too old */
 	uint64_t spool_damaged;		/* samples given up: of damaged files */
 	uint64_t spool_refused;		/* files that were not ours */
-	uint64_t spool_errors;		/* what the disk did not do */
+	uint64_t spool_errors;		/* failed operations of the disk */
 	/* of debuginfod servers (exporterd/debuginfod.h); all 0 without one */
 	uint64_t debuginfod_asked;	/* build IDs that the hub asked for */
 	uint64_t debuginfod_requests;	/* HTTP requests for them */
@@ -174,7 +174,7 @@ struct exporter_stats {
 	uint64_t debuginfod_cache_files;	/* in it now */
 	uint64_t debuginfod_cache_bytes;	/* of them */
 	uint64_t debuginfod_cache_evicted;	/* files that made room for others */
-	uint64_t debuginfod_cache_errors;	/* what the disk did not do */
+	uint64_t debuginfod_cache_errors;	/* failed operations of the disk */
 	/* costs */
 	uint64_t start_ns;		/* of exporterd: CLOCK_REALTIME */
 	uint64_t cpu_ns;
@@ -182,8 +182,8 @@ struct exporter_stats {
 	struct receiver receivers[RECEIVERS_MAX];
 };
 
-/* Files of which a worker died, by path: the last bytes of a longer one, cut
- * at the front.  More than QUARANTINE_SHOWN are not named. */
+/* Paths of files that killed a worker; of a longer path the last bytes.  No more than
+ * QUARANTINE_SHOWN are named. */
 #define QUARANTINE_SHOWN	8
 #define QUARANTINE_PATH		160
 struct quarantine {
@@ -199,11 +199,11 @@ struct status {
 	uint64_t uptime_ns;		/* of the hub */
 	uint32_t frequency;		/* Hz, per CPU; 0: no loaderd is there */
 	uint32_t interval_ms;		/* between batches, about */
-	struct loader_stats loader;	/* last word of the present loaderd */
+	struct loader_stats loader;	/* last report of the present loaderd */
 	struct table_stats tables;
 	struct hub_totals totals;
 	struct hub_stats hub;
-	struct exporter_stats exporter;	/* last word */
+	struct exporter_stats exporter;	/* last report */
 	struct quarantine quarantine;
 };
 
@@ -224,10 +224,10 @@ struct status {
  *	+ (received - pending - handed - own - hub_bad - hub_dropped)
  *	+ (handed - outstanding - all outcomes)
  *
- * The two rings are the one place where a loss would not show as a difference,
- * since nobody counts what lies in them: it would stay in under_way for ever.
- * So once all has come to rest, both must be 0.  What loaderd says may be a
- * second older than what the hub knows: then under_way is too low (but not
+ * The ring and the socket are the only places where a loss would not show as a
+ * difference, since what is in them is not counted: it would stay in under_way for
+ * ever.  So when sampling has ended and all is sent, both must be 0.  loaderd's report
+ * may be a second older than what the hub knows: then under_way is too low (but not
  * below 0) while the difference is right.
  */
 struct account {
@@ -236,7 +236,7 @@ struct account {
 	uint64_t own;			/* of trifold itself, left out */
 	uint64_t lost;			/* sum of all reasons */
 	uint64_t under_way;
-	int64_t difference;		/* 0, or something is not counted */
+	int64_t difference;		/* not 0: something is not counted */
 };
 void account_sum(const struct status *st, struct account *ret);
 

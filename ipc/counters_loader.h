@@ -2,8 +2,8 @@
 /*
  * counters_loader - what loaderd counts
  *
- * All numbers count samples unless their name says otherwise, and only grow.
- * counters.h says how they add up.
+ * Numbers count samples unless the name shows something else, and only grow.
+ * counters.h has the sums.
  */
 #ifndef IPC_COUNTERS_LOADER_H
 #define IPC_COUNTERS_LOADER_H
@@ -12,13 +12,13 @@
 
 #include "bpf/request.h"
 
-/* Of the opener: its own word. */
+/* Of the opener, by its own report. */
 struct opener_stats {
-	uint64_t cpu_ns;		/* of all openers, by their last answer */
+	uint64_t cpu_ns;		/* of all openers, after their last answer */
 	uint64_t rss_bytes;		/* the most that the last one had */
-	uint64_t stuck;			/* killed ones that still hang, now */
+	uint64_t stuck;			/* now: killed ones that still hang */
 	uint64_t pid;			/* of the last one */
-	uint64_t parent;		/* pid of the respawner, loaderd's word */
+	uint64_t parent;		/* pid of the respawner, by loaderd */
 };
 
 /* By loaderd, since it started. */
@@ -27,17 +27,17 @@ struct loader_stats {
 					 * loaderd: the hub reads the map */
 	uint64_t drained;		/* taken from the BPF ring, and counted below */
 	uint64_t forwarded;		/* sent to symbolizerd */
-	uint64_t no_hub;		/* nobody was connected */
+	uint64_t no_hub;		/* no hub was connected */
 	uint64_t bad_record;		/* did not pass the checks */
 	/* executables, not samples */
 	uint64_t file_requests;		/* requests for a file from BPF */
 	uint64_t entry_unknown;		/* entries for keys that have none */
 	uint64_t slabs;			/* slabs allocated, rule slabs too */
-	uint64_t open_failed;		/* mapping gone, or open refused */
+	uint64_t open_failed;		/* the mapping had ended, or open(2) failed */
 	uint64_t open_killed;		/* opener was killed by its deadline */
-	uint64_t key_mismatch;		/* kernel says: another file by now */
-	uint64_t fs_refused;		/* file system may not answer: FUSE ... */
-	uint64_t lists_put_off;		/* of mappings: for lack of time */
+	uint64_t key_mismatch;		/* another file was mapped there by then */
+	uint64_t fs_refused;		/* of a file system that may hang: FUSE ... */
+	uint64_t lists_put_off;		/* of mappings, for lack of time */
 	uint64_t ksyms;			/* kernel symbols named */
 	uint64_t cpus;			/* CPUs sampled now */
 	uint64_t hub_connects;

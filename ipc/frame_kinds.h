@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * frame_kinds - what a frame of a batch can be
+ * frame_kinds - the kinds of a batch's frames
  *
- * Encoders, filters and pages take from this table what they must know of a
- * kind: none of them names a language.  frame_kinds.def holds the rows.
+ * Encoders, filters and pages take what they must know of a kind from this table, so
+ * that none of them names a language.  The rows are in frame_kinds.def.
  */
 #ifndef IPC_FRAME_KINDS_H
 #define IPC_FRAME_KINDS_H
@@ -19,12 +19,12 @@ enum batch_frame_kind {
 };
 
 enum frame_class {
-	FRAMES_PROCESS,		/* no frame: the line of a process in a tree */
+	FRAMES_PROCESS,		/* not a frame: the line of a process in a tree */
 	FRAMES_KERNEL,		/* address: offset in a symbol of the kernel */
 	FRAMES_FILE,		/* address: offset in the file of its exe */
-	FRAMES_MEMORY,		/* in memory of no file: its address says nothing
-				 * elsewhere; managed code, too */
-	FRAMES_MARK,		/* says that frames are missing */
+	FRAMES_MEMORY,		/* in memory of no file, or managed code: its address
+				 * means nothing outside its process */
+	FRAMES_MARK,		/* a mark that frames are missing */
 };
 
 struct frame_kind_info {
@@ -52,13 +52,14 @@ static inline enum frame_class frame_kind_class(uint32_t kind)
 	return (enum frame_class)frame_kind_info(kind)->class;
 }
 
-/* The name by which people filter, or NULL: of processes and marks. */
+/* The name to filter by; NULL for processes and marks. */
 static inline const char *frame_kind_filter(uint32_t kind)
 {
 	enum frame_class class = frame_kind_class(kind);
 
-	return class == FRAMES_PROCESS || class == FRAMES_MARK ? NULL :
-		frame_kind_info(kind)->name;
+	if (class == FRAMES_PROCESS || class == FRAMES_MARK)
+		return NULL;
+	return frame_kind_info(kind)->name;
 }
 
 #endif /* IPC_FRAME_KINDS_H */

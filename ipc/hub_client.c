@@ -39,7 +39,10 @@ static void hub_client_drop(struct hub_client *c)
 
 static void hub_client_wait(struct hub_client *c, uint64_t now)
 {
-	c->wait_ns = c->wait_ns ? 2 * c->wait_ns : HUB_CLIENT_RETRY_NS;
+	if (c->wait_ns)
+		c->wait_ns *= 2;
+	else
+		c->wait_ns = HUB_CLIENT_RETRY_NS;
 	if (c->wait_ns > HUB_CLIENT_RETRY_MAX_NS)
 		c->wait_ns = HUB_CLIENT_RETRY_MAX_NS;
 	c->retry_ns = now + c->wait_ns;
@@ -71,7 +74,8 @@ int hub_client_take(struct hub_client *c, int fd, uid_t hub_uid)
 		return r;
 	}
 	c->conn.want_cred = true;
-	c->conn.cred_uid = c->hub_uid = hub_uid;
+	c->conn.cred_uid = hub_uid;
+	c->hub_uid = hub_uid;
 	return 0;
 }
 
@@ -85,7 +89,7 @@ static int hub_client_ask(struct hub_client *c, uint32_t batches)
 	int r = conn_send(&c->conn, MSG_SUBSCRIBE, 0, &m, sizeof(m), NULL, 0,
 			  NULL, 0);
 
-	/* full: the hub has read nothing for ages */
+	/* full: the hub has read nothing for a long time */
 	return r == -EAGAIN ? -EPIPE : r;
 }
 
@@ -98,10 +102,12 @@ static int hub_client_on_hello(struct hub_client *c, const struct msg *m)
 		return MSG_BAD_VERSION;
 	c->conn.state = CONN_READY;
 	c->wait_ns = 0;
-	return c->ops ? hub_client_ask(c, SUBSCRIBE_MAX) : MSG_OK;
+	if (!c->ops)
+		return MSG_OK;
+	return hub_client_ask(c, SUBSCRIBE_MAX);
 }
 
-/* What became of samples before they were in a batch. */
+/* Samples that were lost before they were in a batch. */
 static uint64_t hub_client_lost_so_far(const struct hub_client *c)
 {
 	struct status before = c->status;
@@ -115,10 +121,15 @@ static uint64_t hub_client_lost_so_far(const struct hub_client *c)
 
 uint64_t hub_client_lost(const struct hub_client *c)
 {
-	uint64_t now = c->known ? hub_client_lost_so_far(c) : 0;
+	uint64_t lost;
 
-	/* a hub may have begun anew since */
-	return c->missed + (now > c->lost_before ? now - c->lost_before : 0);
+	if (!c->known)
+		return c->missed;
+	lost = hub_client_lost_so_far(c);
+	/* less: another hub counts anew */
+	if (lost < c->lost_before)
+		return c->missed;
+	return c->missed + lost - c->lost_before;
 }
 
 static int hub_client_on_status(struct hub_client *c, const struct msg *m)
@@ -154,11 +165,12 @@ static int hub_client_on_batch(struct hub_client *c, const struct msg *m)
 	if (r == -EPROTO)
 		return MSG_BAD_CONTENT;
 	if (r == 0) {
-		r = len == mb.bytes ?
-			c->ops->batch(c->arg, data, len, mb.samples) : -EPROTO;
+		r = -EPROTO;
+		if (len == mb.bytes)
+			r = c->ops->batch(c->arg, data, len, mb.samples);
 		munmap((void *)data, len);
 	}
-	if (r) {	/* mapping may have failed, too: memory is short */
+	if (r) {	/* also if memory is too short to map it */
 		c->refused++;
 		c->missed += mb.samples;
 		hub_client_gap(c);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hub_client - who watches the hub: its status each second or, idle, every five, and its batches
+ * hub_client - receives the hub's status and batches
  *
- * One connection to the hub's socket `status`, made here or handed over by a
- * process that may connect.  Every client of that socket uses this: `trifold
+ * The status comes each second, or every five while the hub is idle.  There is one
+ * connection to the hub's socket `status`, made here or handed over by a process that
+ * may connect.  Every client of that socket uses this: `trifold
  * status`, `run`, `record` and `top`, and the live page.  Nothing here logs.
  */
 #ifndef IPC_HUB_CLIENT_H
@@ -21,8 +22,8 @@
 
 struct hub_client_ops {
 	/* A batch of len bytes (borrowed, read-only, not validated); samples:
-	 * events in it, as the hub says.  0; or -errno, and it is counted as
-	 * refused. */
+	 * events in it, according to the hub.  0; or -errno, and it is counted
+	 * as refused. */
 	int (*batch)(void *arg, const void *data, size_t len, uint64_t samples);
 	/* Samples are missing from here on: another connection, batches that
 	 * were missed, or one that was refused.  May be NULL. */
@@ -33,11 +34,11 @@ struct hub_client {
 	struct conn conn;	/* .fd is -1 while there is none */
 	const char *path;	/* of the socket; NULL: hub_client_take() only */
 	uid_t hub_uid;
-	const struct hub_client_ops *ops;	/* NULL: no batches, please */
+	const struct hub_client_ops *ops;	/* NULL: no batches are wanted */
 	void *arg;
 	uint64_t retry_ns;	/* CLOCK_MONOTONIC: when to connect again */
 	uint64_t wait_ns;	/* the wait before that; 0: none so far */
-	bool known;		/* .status is what was last said, by anybody */
+	bool known;		/* there was a .status, of this hub or another */
 	struct status status;
 	uint64_t statuses;	/* on this connection; 0 while there is none */
 	uint64_t lost_before;	/* samples, at the first status ever */
@@ -59,7 +60,7 @@ int hub_client_connect(struct hub_client *c, uint64_t now);
 int hub_client_take(struct hub_client *c, int fd, uid_t hub_uid);
 
 /*
- * Take in what has come, at most HUB_CLIENT_BURST messages.  0; -EPIPE: the hub
+ * Handle what has come, at most HUB_CLIENT_BURST messages.  0; -EPIPE: the hub
  * has closed; -errno: the socket failed; > 0: enum msg_verdict, an offence.
  * Not 0: the connection is closed, to be made again by hub_client_connect().
  */

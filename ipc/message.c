@@ -9,19 +9,21 @@ static const char *const verdict_names[MSG__VERDICTS] = {
 
 const char *msg_verdict_name(int verdict)
 {
-	return verdict >= 0 && verdict < MSG__VERDICTS ?
-		verdict_names[verdict] : "?";
+	if (verdict < 0 || verdict >= MSG__VERDICTS)
+		return "?";
+	return verdict_names[verdict];
 }
 
 int msg_check(enum peer from, enum conn_state state, const struct msg_hdr *hdr,
 	      size_t got, unsigned int nfds)
 {
-	/* there is no rule for type 0 */
-	const struct msg_rule *rule =
-		&msg_rules[hdr->type < MSG__MAX ? hdr->type : 0];
+	const struct msg_rule *rule;
 
 	if (hdr->version != MSG_VERSION)
 		return MSG_BAD_VERSION;
+	if (hdr->type >= MSG__MAX)
+		return MSG_BAD_TYPE;
+	rule = &msg_rules[hdr->type];
 	if (!rule->from)
 		return MSG_BAD_TYPE;
 	if (!(rule->from & from))

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * message - the form of what one process sends another, and how it is judged
+ * message - the form of messages between processes, and how they are checked
  *
  * A message is one SOCK_SEQPACKET datagram: struct msg_hdr, a payload of
- * exactly hdr.len bytes, and as many descriptors as its rule says.  The rules
- * (who may send it, in which state, how long, how many descriptors) are a
- * table, judged by msg_check() before any handler runs.  The payloads are in
- * message_loader.h (what loaderd and its opener send and receive) and
- * message_hub.h (all).  docs/PROTOCOL.md describes each; a test holds it
- * against the table.
+ * exactly hdr.len bytes, and as many descriptors as its rule requires.  The rules
+ * (which peers may send it, in which state, how long, how many descriptors) are a
+ * table, applied by msg_check() before any handler runs.  The payloads are in
+ * message_loader.h (what loaderd and its opener send and receive) and message_hub.h
+ * (all).  docs/PROTOCOL.md describes each; a test compares it with the table.
  */
 #ifndef IPC_MESSAGE_H
 #define IPC_MESSAGE_H
@@ -21,7 +20,7 @@
 #define MSG_FDS_MAX	2
 #define MSG_PATH_MAX	4096	/* bytes of a path, no NUL */
 
-/* Who sits at the other end of a connection. */
+/* What is at the other end of a connection. */
 enum peer {
 	PEER_LOADERD = 1 << 0,
 	PEER_OPENER = 1 << 1,
@@ -52,7 +51,7 @@ enum msg_type {
 	MSG_BYE = 8,		/* loaderd -> hub: nothing more will come */
 	MSG_SLAB_WANTED = 9,	/* hub -> loaderd: make this slab */
 	MSG_ENTRY = 10,		/* hub -> loaderd: the entry of a file */
-	MSG_CHECKPOINT = 11,	/* hub -> loaderd: keep this for my successor */
+	MSG_CHECKPOINT = 11,	/* hub -> loaderd: to keep for the next hub */
 	MSG_OPEN = 22,		/* loaderd -> opener */
 	MSG_OPENED = 23,	/* opener -> loaderd, 1 fd */
 	MSG_OPEN_FAILED = 24,	/* opener -> loaderd */
@@ -63,7 +62,7 @@ enum msg_type {
 	MSG_MEM_WANTED = 28,	/* hub -> loaderd -> opener: memory to read */
 	MSG_SLAB_DROP = 31,	/* hub -> loaderd: this slab is empty */
 	MSG_DROP = 32,		/* hub -> loaderd: forget a file */
-	MSG_LIST = 33,		/* hub -> loaderd: what is mapped? */
+	MSG_LIST = 33,		/* hub -> loaderd: asks what is mapped */
 	MSG_SLAB = 34,		/* loaderd -> hub, 1 fd: a slab to write */
 	MSG_KNOWN = 35,		/* loaderd -> hub, 1 fd: all entries, left by a
 				 * former hub */
@@ -89,17 +88,17 @@ enum msg_verdict {
 	MSG_BAD_STATE,
 	MSG_BAD_LEN,
 	MSG_BAD_FDS,
-	MSG_BAD_CONTENT,	/* a handler's judgement */
-	MSG_TRUNCATED,		/* or descriptors withheld, by an LSM perhaps */
+	MSG_BAD_CONTENT,	/* found by a handler */
+	MSG_TRUNCATED,		/* or descriptors were withheld, maybe by an LSM */
 	MSG__VERDICTS
 };
 
 const char *msg_verdict_name(int verdict);
 
 /*
- * Judge a received datagram before any handler sees it: `got` bytes of
- * payload came after the header and nfds descriptors beside it, from a
- * connection to `from` in state `state`.  Returns an enum msg_verdict.
+ * Check a received datagram before a handler gets it: `got` bytes of payload came
+ * after the header, with nfds descriptors, from a connection to `from` in state
+ * `state`.  Returns an enum msg_verdict.
  */
 __attribute__((__warn_unused_result__))
 int msg_check(enum peer from, enum conn_state state, const struct msg_hdr *hdr,
@@ -112,8 +111,8 @@ struct msg_rule {
 	uint8_t states;		/* mask of enum conn_state */
 };
 
-/* By type.  A program links one of two: rules_loader.c has those that loaderd
- * and its opener receive, rules.c has all. */
+/* By type, of all messages of all programs (rules.c).  A receiver refuses what
+ * it has no handler for: MSG_BAD_TYPE. */
 extern const struct msg_rule msg_rules[MSG__MAX];
 
 #endif /* IPC_MESSAGE_H */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * message_hub - all payloads: loaderd's, and those of the other processes
+ * message_hub - payloads of all processes but loaderd and its opener
  *
- * Every byte is defined, padding is 0.  Not for loaderd.
+ * Every byte is defined, padding is 0.  Not for loaderd's code.
  */
 #ifndef IPC_MESSAGE_HUB_H
 #define IPC_MESSAGE_HUB_H
@@ -36,10 +36,10 @@ enum msg_type_hub {
 	MSG_BATCH_DONE = 19,	/* recorder -> exporterd -> hub */
 	MSG_EXPORTER_STATS = 20,/* exporterd -> hub */
 	MSG_STATUS = 21,	/* hub -> status client, exporterd, each second */
-	MSG_SUBSCRIBE = 29,	/* status client -> hub: so many batches, please */
-	MSG_MISSED = 30,	/* hub -> subscriber: these were too many */
+	MSG_SUBSCRIBE = 29,	/* status client -> hub: wants so many batches */
+	MSG_MISSED = 30,	/* hub -> subscriber: batches that it did not get */
 	MSG_NAMES = 36,		/* worker -> hub, 1 fd: names of frames */
-	MSG_FORKED = 37,	/* zygote -> hub: the worker that was asked for */
+	MSG_FORKED = 37,	/* zygote -> hub: answer to MSG_FORK */
 	MSG_DEBUGINFO_WANTED = 39,	/* hub -> exporterd: from a debuginfod server */
 	MSG_DEBUGINFO = 40,	/* exporterd -> hub, 1 fd: what a server sent */
 	MSG_DEBUGINFO_NONE = 41,	/* exporterd -> hub: no server has it */
@@ -53,12 +53,12 @@ struct msg_loader_stats {
 	struct loader_stats stats;
 };
 
-/* What became of batches since the last MSG_BATCH_DONE that got through. */
+/* With the outcomes of batches since the last MSG_BATCH_DONE that got through. */
 struct msg_hello_exporter {
 	uint32_t batch_version;		/* BATCH_VERSION */
-	uint16_t wants_status;		/* 1: send me MSG_STATUS; else 0 */
-	uint16_t spools;		/* 1: what I hold may be of another
-					 * time; else 0 */
+	uint16_t wants_status;		/* 1: wants MSG_STATUS; else 0 */
+	uint16_t spools;		/* 1: it may hold batches of an earlier
+					 * run; else 0 */
 	uint32_t debuginfod;		/* 1: asks debuginfod servers; else 0 */
 	uint32_t pad;
 	uint64_t queued_samples;	/* still with this exporterd */
@@ -72,7 +72,7 @@ enum job_kind {
 	JOB__KINDS
 };
 
-/* What is wanted of a file, bits.  Of both the table is answered first. */
+/* What is wanted of a file, bits.  If it is both, the table is answered first. */
 enum job_part {
 	JOB_TABLE = 1,
 	JOB_SYMBOLS = 2,
@@ -107,23 +107,23 @@ enum job_verdict {
 
 #define FILE_ID_LEN	16
 
-/* Where the names are that a file does not have itself. */
+/* Where the names of a file are. */
 enum job_debug {
-	JOB_DEBUG_OWN = 0,	/* in its .symtab; or without a build ID it cannot be asked */
+	JOB_DEBUG_OWN = 0,	/* in its .symtab; or it has no build ID to look for */
 	JOB_DEBUG_FILE,		/* in its debug file */
 	JOB_DEBUG_INSIDE,	/* in its .gnu_debugdata: a debug file would have more */
-	JOB_DEBUG_MISSING,	/* in no debug file that is there */
+	JOB_DEBUG_MISSING,	/* in a debug file that was not found */
 	JOB_DEBUG_LINES,	/* in its .symtab; its lines may be in a debug file, which was
 				 * not looked for */
 	JOB_DEBUG__MAX
 };
 
-/* The id of MSG_WANTED_FILE to a worker: who brought the debug file. */
+/* The id of MSG_WANTED_FILE to a worker: where the debug file comes from. */
 enum debug_source {
-	DEBUG_LOCAL = 0,	/* opened below a root that anybody may have shaped: its
-				 * owner counts, as a worker judges it, too */
-	DEBUG_SERVER,		/* the hub's own asked a server for this build ID: its owner
-				 * says nothing */
+	DEBUG_LOCAL = 0,	/* opened below a root that any user may have made: it
+				 * depends on its owner whether it is used */
+	DEBUG_SERVER,		/* exporterd asked a server for this build ID: its owner
+				 * does not matter */
 };
 
 #define DEBUG_ALTERNATE	1	/* msg_wanted.alternate */
@@ -136,8 +136,8 @@ static inline bool msg_debug_alternate(const char *name)
 	return name[0] != '/' && strncmp(name, "..", 2) && !strstr(name, "/..");
 }
 
-/* May a worker say that .gnu_debuglink has this?  A name alone, and the ending that
- * all have. */
+/* May a worker say that .gnu_debuglink has this?  A name without a path, with the usual
+ * ending. */
 static inline bool msg_debug_link(const char *name)
 {
 	size_t n = strlen(name), suffix = strlen(DEBUG_SUFFIX);
@@ -155,7 +155,7 @@ struct msg_job_done {			/* fd: the part */
 	uint32_t unknown;		/* 1: this version of the runtime is not
 					 * known; else 0 */
 	uint32_t debug;			/* enum job_debug */
-	uint32_t lines;			/* 1: JOB_LINES may say something; else 0 */
+	uint32_t lines;			/* 1: JOB_LINES may find lines; else 0 */
 	uint32_t pad;
 	char runtime_id[RUNTIME_ID_MAX];	/* NUL-padded; "" without one */
 };
@@ -175,7 +175,7 @@ struct msg_slot {			/* MSG_FORK, MSG_FORKED, MSG_KILL,
 					 * CPU time that it has, 0: the most; else 0 */
 	/* MSG_EXITED; else 0 */
 	uint64_t cpu_ns;		/* of the worker, and of the zygote since
-					 * it last said so */
+					 * its last MSG_EXITED */
 	uint64_t rss_bytes;		/* of the worker: the most it had */
 };
 
@@ -190,11 +190,11 @@ struct msg_batch_done {
 	uint32_t pad;
 };
 
-#define DEBUGINFO_ID_MIN	8	/* shorter build IDs are none */
+#define DEBUGINFO_ID_MIN	8	/* bytes; shorter build IDs are ignored */
 struct msg_debuginfo_wanted {
 	uint32_t build_id_len;		/* DEBUGINFO_ID_MIN to BUILD_ID_MAX */
-	uint32_t useless;		/* 1: what came for it last was of no use; else 0 */
-	uint8_t build_id[BUILD_ID_MAX];	/* 0 behind build_id_len */
+	uint32_t useless;		/* 1: the last file for it was of no use; else 0 */
+	uint8_t build_id[BUILD_ID_MAX];	/* 0 after build_id_len */
 };
 
 struct msg_debuginfo {			/* the fd is a sealed memfd, or a file to read: ELF, or not */
@@ -216,7 +216,7 @@ struct msg_subscribe {
 	uint32_t batches;		/* more of them, 1 to SUBSCRIBE_MAX */
 };
 
-struct msg_missed {			/* since the last of these */
+struct msg_missed {			/* since the last MSG_MISSED */
 	uint64_t batches;
 	uint64_t samples;		/* events in them */
 };

@@ -16,8 +16,8 @@
 
 #define BUILD_ID_MAX	32	/* bytes */
 
-/* What a hub leaves for its successor (struct hub_totals): loaderd keeps it, and
- * does not look at it. */
+/* What a hub leaves for its successor (struct hub_totals).  loaderd keeps it without
+ * reading it. */
 #define CHECKPOINT_WORDS	19
 struct msg_checkpoint {
 	uint64_t word[CHECKPOINT_WORDS];
@@ -26,16 +26,16 @@ struct msg_checkpoint {
 /*
  * The first fd is a connected SOCK_SEQPACKET socket; loaderd has its other end.
  * Each datagram is whole records (bpf/record.h), at most SAMPLES_BYTES of them,
- * with nothing before, between or behind.  The second is a map to read: struct
+ * with nothing before, between or after them.  The second is a map to read: struct
  * cpu_counts [cpus].
  */
 #define SAMPLES_BYTES	65536u
 #define COUNTS_CPUS_MAX	65536u
 enum msg_account {
-	ACCOUNT_NEW = 0,		/* it begins with nothing */
-	ACCOUNT_SAME,			/* it goes on, of the same map: checkpoint is what a
-					 * former hub left */
-	ACCOUNT_NEXT,			/* it begins; numbers and tables stay as they are */
+	ACCOUNT_NEW = 0,		/* a new one */
+	ACCOUNT_SAME,			/* the former hub's, of the same map, with its
+					 * checkpoint */
+	ACCOUNT_NEXT,			/* a new one; numbers and tables stay as they are */
 	ACCOUNT__MAX
 };
 struct msg_hello_loader {
@@ -55,17 +55,17 @@ struct msg_hello_hub {
 
 /*
  * A file was met for the first time, or has FILE_ASK in its entry.  The id is
- * not 0; one MSG_ENTRY or MSG_DROP must carry it back, when the
- * hub is done with the file or it takes long; later, if it has no CPU time for
- * files.  At most EXE_AHEAD are unanswered.
+ * not 0; one MSG_ENTRY or MSG_DROP must carry it back, when the hub is done with the
+ * file, or before if that takes long; later, if the hub has used up its share of CPU
+ * time for files.  At most EXE_AHEAD are unanswered.
  */
 #define EXE_AHEAD	24
 struct msg_exe {
 	struct file_key key;		/* confirmed by the kernel */
-	uint32_t tgid;			/* who ran it */
-	/* no_room is 1 if the map `files` is full, so the key has no entry: drop
-	 * another.  host is 1 if the path is the host's.  begins is 1 if its program
-	 * begins, and no sample has met it.  Else 0. */
+	uint32_t tgid;			/* a process that maps it */
+	/* no_room is 1 if the map `files` is full, so that the key has no entry until
+	 * another one is dropped.  host is 1 if the path is the host's.  begins is 1 if
+	 * its program has just been executed, before any sample.  Else 0. */
 	uint8_t no_room, host, begins, pad;
 	/* char path[]: as the target named it; not NUL-terminated */
 };
@@ -74,17 +74,17 @@ struct msg_exe {
  * if a process maps the file whose entry has the number n. */
 #define MAPPED_BYTES	((EXE_MAX + 1) / 8)
 
-/* The entry of a key is replaced; nothing happens to a key without one.  MSG_DROP is a
- * struct file_key. */
+/* MSG_ENTRY: replaces the entry of a key, if it has one.  MSG_DROP is a struct
+ * file_key. */
 struct msg_entry {
 	struct file_key key;
 	struct file_entry entry;
 };
 
 /*
- * After MSG_HELLO_HUB loaderd tells what a former hub has left: each slab, then
- * all entries.  MSG_KNOWN comes at every connection, before the first MSG_EXE; the
- * vDSO's key is always in it, and the hub has its image.
+ * After MSG_HELLO_HUB loaderd sends what a former hub has left: each slab, then all
+ * entries.  MSG_KNOWN is sent at every connection, before the first MSG_EXE; the
+ * vDSO's key is always in it, since the hub has its image.
  */
 struct msg_slab {			/* MSG_SLAB: fd: a map of struct slab_element
 					 * [SLAB_ELEMENTS], to be mapped and written */
@@ -106,12 +106,14 @@ struct msg_open_failed {		/* MSG_OPEN_FAILED, MSG_WANTED_NONE */
  * bits of the inode, the real ones are in one file system: the device is the layer's, or
  * it is the overlay's because all layers are in one, or because the upper bits number the
  * layers' file systems (xino; Documentation/filesystems/overlayfs.rst, "Inode
- * properties").  The kernel serves the executable's itself, as its key says.
+ * properties").  The executable's file system is one that the kernel itself serves: its
+ * key shows that.
  */
 #define MSG_LAYER(dev, ino)	((uint64_t)(dev) << 16 ^ (uint64_t)(ino) >> 48)
 
-#define DEBUG_SUFFIX	".debug"	/* of each path below, or */
-#define PACKAGE_SUFFIX	".dwp"		/* but of those in */
+/* Each path below ends in one of these, or begins with DEBUG_ALTERNATES. */
+#define DEBUG_SUFFIX	".debug"
+#define PACKAGE_SUFFIX	".dwp"
 #define DEBUG_ALTERNATES	"/usr/lib/debug/.dwz/"
 
 /* MSG_DEBUG_WANTED: a debug file.  MSG_MEM_WANTED: memory of a process, to read.
@@ -129,8 +131,8 @@ struct msg_wanted {
 	/* perf map: as in request_file; loaderd fills it in for the opener.  Debug, from
 	 * a worker: 1: its alternate file, 2: its package, else 0 */
 	uint32_t ns_tgid, alternate;
-	/* debug: from a worker the name in .gnu_debuglink, or behind DEBUG_ALTERNATES; to
-	 * loaderd the names below a root that are tried, each with its NUL, then another
+	/* debug: from a worker the name in .gnu_debuglink, or after DEBUG_ALTERNATES; to
+	 * loaderd the names below a root to be tried, each with its NUL, then another
 	 * NUL */
 	char paths[1024];
 };

@@ -2,7 +2,14 @@
 #include "ipc/rules.h"
 
 #include "ipc/message_hub.h"
-#include "ipc/rules_loader.h"
+
+/* Statistics and answers are still taken after a bye. */
+#define MSG_LIVE	(CONN_READY | CONN_ENDING)
+
+/* Exactly one struct, or one with up to `tail` bytes after it. */
+#define MSG_RULE(sender, state, fds, type, tail)			\
+	{ .len_min = sizeof(type), .len_max = sizeof(type) + (tail),	\
+	  .nfds = (fds), .from = (sender), .states = (state) }
 
 _Static_assert(sizeof(struct hub_totals) == sizeof(struct msg_checkpoint),
 	       "what loaderd keeps");
@@ -14,7 +21,26 @@ _Static_assert(sizeof(struct msg_job) + JOB_WORDS_MAX * 8 <= MSG_LEN_MAX,
 
 /* New work is refused once a bye was seen; answers and statistics are not. */
 const struct msg_rule msg_rules[MSG__MAX] = {
-	MSG_RULES_LOADER,
+	/* to loaderd */
+	[MSG_HELLO_HUB] = MSG_RULE(PEER_HUB, CONN_NEW, 0, struct msg_hello_hub, 0),
+	[MSG_SLAB_WANTED] = MSG_RULE(PEER_HUB, MSG_LIVE, 0, struct msg_slab, 0),
+	[MSG_ENTRY] = MSG_RULE(PEER_HUB, MSG_LIVE, 0, struct msg_entry, 0),
+	[MSG_SLAB_DROP] = MSG_RULE(PEER_HUB, MSG_LIVE, 0, struct msg_slab, 0),
+	[MSG_DROP] = MSG_RULE(PEER_HUB, MSG_LIVE, 0, struct file_key, 0),
+	[MSG_LIST] = { .from = PEER_HUB, .states = MSG_LIVE },
+	[MSG_CHECKPOINT] = MSG_RULE(PEER_HUB, MSG_LIVE, 0,
+				    struct msg_checkpoint, 0),
+	[MSG_OPENED] = { 0, MSG_PATH_MAX, 1, PEER_OPENER, MSG_LIVE },
+	[MSG_OPEN_FAILED] = MSG_RULE(PEER_OPENER, MSG_LIVE, 0,
+				     struct msg_open_failed, 0),
+	/* to its opener, the last three through the hub and loaderd */
+	[MSG_OPEN] = MSG_RULE(PEER_LOADERD, CONN_READY, 0, struct request_file, 0),
+	[MSG_DEBUG_WANTED] = MSG_RULE(PEER_WORKER | PEER_HUB | PEER_LOADERD,
+				      MSG_LIVE, 0, struct msg_wanted, 0),
+	[MSG_MEM_WANTED] = MSG_RULE(PEER_HUB | PEER_LOADERD, MSG_LIVE, 0, struct msg_wanted, 0),
+	[MSG_PERF_MAP_WANTED] = MSG_RULE(PEER_HUB | PEER_LOADERD, MSG_LIVE, 0,
+					 struct msg_wanted, 0),
+	/* all others */
 	[MSG_HELLO_LOADER] = MSG_RULE(PEER_LOADERD, CONN_NEW, 2,
 				  struct msg_hello_loader, 0),
 	[MSG_HELLO_EXPORTER] = MSG_RULE(PEER_EXPORTERD, CONN_NEW, 0,
@@ -74,8 +100,9 @@ static const char *const type_names[MSG__MAX] = {
 
 const struct msg_rule *msg_rule(unsigned int type)
 {
-	return type < MSG__MAX && msg_rules[type].from ?
-		&msg_rules[type] : NULL;
+	if (type >= MSG__MAX || !msg_rules[type].from)
+		return NULL;
+	return &msg_rules[type];
 }
 
 const char *msg_type_name(unsigned int type)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rules - the rule and the name of each message, for who links all of them */
+/* rules - the rule and the name of each message */
 #ifndef IPC_RULES_H
 #define IPC_RULES_H
 

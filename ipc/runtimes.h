@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runtimes - what a runtime is called in batches and in what is made of them
+ * runtimes - names and properties of runtimes, in batches and recordings
  *
  * By enum runtime (bpf/runtime.h).  What a worker does with a runtime's files is
  * in symbolizerd/runtimes/.
@@ -21,10 +21,10 @@ struct runtime_info {
 	const char *name;	/* for people */
 	uint8_t code;		/* enum batch_frame_kind of its compiled code */
 	uint8_t managed;	/* of frames that are not native ones */
-	const char *id_key;	/* OTLP's attribute for what tells builds of it
-				 * apart; "": it has nothing such */
-	const char *own[RUNTIME_OWN];	/* managed frames of its own code: the
-				 * function is one of these numbers */
+	const char *id_key;	/* OTLP's attribute with the ID of its build; "": it
+				 * has none */
+	const char *own[RUNTIME_OWN];	/* names of managed frames of its own code, by
+				 * function number */
 	uint8_t visited;	/* 1: a visit to the process may read what names of
 				 * managed frames lack; class and descriptor belong
 				 * to them */

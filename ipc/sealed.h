@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sealed - memory handed from one process to another for good
+ * sealed - memory passed from one process to another
  *
- * A memfd that can no more be written, shrunk or grown.  The receiver checks
+ * A memfd that can no longer be written, shrunk or grown.  The receiver checks
  * the seals before it maps, and maps privately (MAP_SHARED on a sealed
  * read-write descriptor is EPERM before 6.7).
  */
@@ -15,7 +15,7 @@
 
 #define SEALED_SEALS	(F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW)
 
-/* Write the parts one after the other into a new sealed memfd.  Returns the
+/* Write n parts, one after the other, into a new sealed memfd.  Returns the
  * descriptor or -errno. */
 int sealed_make(const char *name, const struct iovec *parts, int n);
 

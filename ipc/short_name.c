@@ -13,8 +13,8 @@ struct short_name {
 	size_t len, i;		/* what is read, and where */
 	char *out;
 	size_t n;
-	size_t word;		/* in out: behind the last space that may end
-				 * a return type; NO_PLACE: none */
+	size_t word;		/* in out: after the last space that may end a
+				 * return type; NO_PLACE: none */
 	unsigned int kept;	/* '<' that were written: <T as Trait> */
 	bool full;		/* out is */
 	bool args;		/* a '<' here begins arguments */
@@ -60,8 +60,8 @@ static bool short_name_digits(const char *s, size_t n)
 	return n;
 }
 
-/* Is this what a compiler appends, between dots?  numbered: a number is behind it,
- * without which "main.part" is a function of Go's. */
+/* Is this what a compiler appends, between dots?  numbered: a number follows; without it
+ * "main.part" is a function of Go's. */
 static bool short_name_appended(const char *s, size_t n, bool numbered)
 {
 	static const char *const words[] = {
@@ -77,7 +77,7 @@ static bool short_name_appended(const char *s, size_t n, bool numbered)
 	return false;
 }
 
-/* How much is left of a symbol's name without version and appendices. */
+/* How much is left of a symbol's name without its version and what compilers append. */
 static size_t short_name_stem(const char *s, size_t len)
 {
 	const char *at = len > 1 ? memchr(s + 1, '@', len - 1) : NULL;
@@ -85,17 +85,21 @@ static size_t short_name_stem(const char *s, size_t len)
 
 	if (at)
 		len = (size_t)(at - s);
-	for (stem = end = len; end > 1;) {
+	stem = len;
+	end = len;
+	while (end > 1) {
 		const char *dot = memrchr(s + 1, '.', end - 1);
-		size_t n = dot ? (size_t)(s + end - dot - 1) : 0;
-		bool word = dot && short_name_appended(dot + 1, n, end != stem);
+		bool numbered = end != stem;
+		size_t n;
 
-		if (!word && (!dot || end != stem ||
-			      !short_name_digits(dot + 1, n)))
+		if (!dot)
 			break;
+		n = (size_t)(s + end - dot - 1);
 		end = (size_t)(dot - s);
-		if (word)
+		if (short_name_appended(dot + 1, n, numbered))
 			stem = end;
+		else if (numbered || !short_name_digits(dot + 1, n))
+			break;
 	}
 	return stem;
 }
@@ -116,7 +120,7 @@ static size_t short_name_hash(const char *s, size_t len)
 
 /* --- what is left out --------------------------------------------------------- */
 
-/* The signs behind "operator": how many bytes. */
+/* The signs after "operator": how many bytes. */
 static size_t short_name_signs(const char *s, size_t len)
 {
 	static const char *const signs[] = {	/* the longest first */
@@ -149,7 +153,7 @@ static size_t short_name_is_operator(const struct short_name *x)
 	return n;
 }
 
-/* From a bracket to behind its partner, or to the end. */
+/* From a bracket to what follows its partner, or to the end. */
 static void short_name_skip(struct short_name *x)
 {
 	char open[NESTED_MAX];
@@ -159,17 +163,21 @@ static void short_name_skip(struct short_name *x)
 		char c = x->s[x->i];
 
 		n = short_name_is_operator(x);
-		if (n || short_name_at(x, "->")) {
-			x->i += n ? n - 1 : 1;
+		if (n) {
+			x->i += n - 1;
+		} else if (short_name_at(x, "->")) {
+			x->i++;
 		} else if (c == '<' || c == '(') {
 			if (depth == NESTED_MAX)
 				break;
-			open[depth++] = c;
+			open[depth] = c;
+			depth++;
 		} else if (c == ')' || (c == '>' && open[depth - 1] == '<')) {
 			/* what is open within parentheses was a sign */
 			while (c == ')' && depth && open[depth - 1] != '(')
 				depth--;
-			depth -= depth > 0;
+			if (depth)
+				depth--;
 			if (!depth) {
 				x->i++;
 				return;
@@ -179,7 +187,7 @@ static void short_name_skip(struct short_name *x)
 	x->i = x->len;
 }
 
-/* Behind parameters: qualifiers.  True when the name goes on. */
+/* Skip qualifiers after parameters.  True when the name goes on. */
 static bool short_name_goes_on(struct short_name *x)
 {
 	static const char *const words[] = {
@@ -200,8 +208,8 @@ static bool short_name_goes_on(struct short_name *x)
 		short_name_letter(x->s[x->i + 1]));
 }
 
-/* Only functions made of templates have a return type; "virtual thunk to" is
- * none. */
+/* Remove the return type, which only functions made of templates have; "virtual thunk to"
+ * is none. */
 static void short_name_no_return_type(struct short_name *x)
 {
 	size_t n = x->word;
@@ -262,8 +270,10 @@ static void short_name_braces(struct short_name *x)
 		}
 		short_name_put(x, &c, 1);
 		x->i++;
-		depth += c == '{';
-		depth -= c == '}';
+		if (c == '{')
+			depth++;
+		if (c == '}')
+			depth--;
 		if (!depth)
 			return;
 	}
@@ -294,24 +304,27 @@ static void short_name_char(struct short_name *x)
 		x->i += 2;
 		return;
 	}
-	x->kept -= c == '>' && x->kept;
+	if (c == '>' && x->kept)
+		x->kept--;
 	short_name_put(x, &c, 1);
 	x->i++;
 	if (c == ' ' && !x->kept)
 		x->word = x->n;
 }
 
-/* Its signs; a space behind them is before arguments or a type. */
+/* Its signs; a space after them is before arguments or a type. */
 static void short_name_put_operator(struct short_name *x, size_t n)
 {
 	size_t word = x->word;
 
 	short_name_put(x, x->s + x->i, n);
 	x->i += n;
-	if (short_name_at(x, " <"))
+	if (short_name_at(x, " <")) {
 		x->i++;
-	else while (x->i < x->len && !strchr("<(", x->s[x->i]))
-		short_name_char(x);
+	} else {
+		while (x->i < x->len && !strchr("<(", x->s[x->i]))
+			short_name_char(x);
+	}
 	x->word = word;
 	x->args = true;
 }
@@ -366,7 +379,8 @@ static const char *short_name_of(const char *s, size_t len, bool demangled,
 		.word = NO_PLACE,
 	};
 
-	x.len = demangled ? short_name_hash(s, x.len) : x.len;
+	if (demangled)
+		x.len = short_name_hash(s, x.len);
 	if (!demangled || !short_name_parse(&x) || !x.n) {
 		if (x.len <= SHORT_NAME_MAX) {
 			*ret_len = x.len;
@@ -379,7 +393,7 @@ static const char *short_name_of(const char *s, size_t len, bool demangled,
 	return buf;
 }
 
-/* With the end that tells a stub from what it calls. */
+/* Append the end that distinguishes a stub from the function that it calls. */
 static const char *short_name_stub(const char *s, size_t len, const char *name,
 				   char buf[SHORT_NAME_MAX], size_t *ret_len)
 {
@@ -401,18 +415,21 @@ static const char *short_name_stub(const char *s, size_t len, const char *name,
 }
 
 /* Does it end with arguments of a template, as DWARF writes names, "sort<int*>"?
- * Not what stands for itself: "f.<locals>.<lambda>". */
+ * Brackets after a dot, as in "f.<locals>.<lambda>", are no arguments. */
 static bool short_name_has_arguments(const char *s, size_t len)
 {
 	size_t depth = 0;
 
 	if (!len || s[len - 1] != '>')
 		return false;
-	while (len-- > 1) {
-		if (s[len] == '>')
-			depth += s[len - 1] != '-';
-		else if (s[len] == '<' && depth && !--depth)
-			return short_name_letter(s[len - 1]) || s[len - 1] == ')';
+	for (size_t i = len - 1; i > 0; i--) {
+		if (s[i] == '>' && s[i - 1] != '-')
+			depth++;
+		if (s[i] != '<' || !depth)
+			continue;
+		depth--;
+		if (!depth)
+			return short_name_letter(s[i - 1]) || s[i - 1] == ')';
 	}
 	return false;
 }

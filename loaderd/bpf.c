@@ -24,10 +24,10 @@
  * Under lockdown=confidentiality a program that may read kernel memory is
  * refused, which libbpf 0.2 - 1.7 (probe_kern_probe_read_kernel()) takes for a
  * kernel before 5.5: it replaces all calls by bpf_probe_read(), refused too.
- * What is left then reads user memory alone, which is allowed; where the
+ * The calls that are left then read user memory alone, which is allowed; if the
  * verifier keeps others, the walker's check at start fails.
  */
-static int keep_user_reads(struct bpf_program *prog,
+static int bpf_keep_user_reads(struct bpf_program *prog,
 			   struct bpf_prog_load_opts *opts, long cookie)
 {
 	size_t n = bpf_program__insn_cnt(prog);
@@ -49,9 +49,9 @@ static int keep_user_reads(struct bpf_program *prog,
 	return r;
 }
 
-static uint32_t ring_bytes(uint32_t frequency)
+static uint32_t bpf_ring_bytes(uint32_t frequency)
 {
-	/* not those that are only possible: a guest may have hundreds */
+	/* not of all possible CPUs: a guest may have hundreds */
 	uint64_t want = (uint64_t)frequency * sysconf(_SC_NPROCESSORS_CONF) * RING_WANTED;
 	uint32_t size = RING_MIN;
 
@@ -60,25 +60,29 @@ static uint32_t ring_bytes(uint32_t frequency)
 	return size;
 }
 
-/* What the maps have room for: keys and values, per CPU where they are. */
-static uint64_t map_bytes(const struct bpf_object *obj, uint32_t cpus)
+/* What the maps have room for: keys and values, for each CPU where they are so. */
+static uint64_t bpf_map_bytes(const struct bpf_object *obj, uint32_t cpus)
 {
 	struct bpf_map *map;
 	uint64_t sum = 0;
 
-	bpf_object__for_each_map(map, obj)
-		/* a ring has neither: its entries are bytes */
-		sum += bpf_map__max_entries(map) *
-		       (bpf_map__key_size(map) + bpf_map__value_size(map) ?: 1) *
-		       (bpf_map__type(map) == BPF_MAP_TYPE_PERCPU_ARRAY ? cpus : 1);
+	bpf_object__for_each_map(map, obj) {
+		uint64_t entry = bpf_map__key_size(map) + bpf_map__value_size(map);
+
+		if (bpf_map__type(map) == BPF_MAP_TYPE_RINGBUF)
+			entry = 1;	/* its entries are bytes */
+		if (bpf_map__type(map) == BPF_MAP_TYPE_PERCPU_ARRAY)
+			entry *= cpus;
+		sum += bpf_map__max_entries(map) * entry;
+	}
 	return sum;
 }
 
 /*
- * In the place of libbpf's own.  A weak function that vmlinux lacks (bpf_rdonly_cast,
- * before 6.2) it looks for in the BTF of modules, which only CAP_SYS_ADMIN may list; a
- * unit's loaderd does not have it, and none of ours is in a module.  A libbpf that is
- * linked with -Bsymbolic-functions (Ubuntu) calls its own: there the kernel must be 6.2.
+ * Replaces libbpf's own.  That looks for a weak function that vmlinux lacks
+ * (bpf_rdonly_cast, before 6.2) in the BTF of modules, which only CAP_SYS_ADMIN may list;
+ * a unit's loaderd does not have it, and no function that we use is in a module.  A libbpf
+ * that is linked with -Bsymbolic-functions (Ubuntu) calls its own: it needs Linux 6.2.
  */
 int bpf_btf_get_next_id(__u32 start, __u32 *next)
 {
@@ -87,8 +91,9 @@ int bpf_btf_get_next_id(__u32 start, __u32 *next)
 	return -ENOENT;
 }
 
-/* A former loaderd's, where it has left them: tables, what waits, its account. */
-static void share_maps(const struct bpf_object *obj, bool put)
+/* Maps that outlive a loaderd: tables, samples and requests that wait, its account.
+ * put: have those kept that are not in the store; else: take those that are. */
+static void bpf_share_maps(const struct bpf_object *obj, bool put)
 {
 	static const char *const names[][2] = {	/* here, and in the store */
 		{ "files", "files" }, { "slabs", "slabs" }, { "slab0", "slab0" },
@@ -119,24 +124,24 @@ static int bpf_do_load(struct bpf *b, uint32_t frequency,
 	if (!s)
 		return -errno;
 	bpf_program__set_autoload(s->progs.list_files, b->can_list);
-	bpf_map__set_max_entries(s->maps.ring, ring_bytes(frequency));
+	bpf_map__set_max_entries(s->maps.ring, bpf_ring_bytes(frequency));
 	bpf_map__set_max_entries(s->maps.counts, b->cpus);
 	bpf_map__set_value_size(s->maps.left, sizeof(struct msg_hello_loader));
 	if (!prealloc)
 		bpf_map__set_map_flags(s->maps.files, BPF_F_NO_PREALLOC);
-	share_maps(s->obj, false);
+	bpf_share_maps(s->obj, false);
 	s->rodata->ring_wake_bytes = bpf_map__max_entries(s->maps.ring) / 4 * 3;
 	s->rodata->filter = *filter;
 	s->rodata->filter.before_ns = clock_ns(CLOCK_BOOTTIME);
 	s->rodata->page_shift = __builtin_ctzl(sysconf(_SC_PAGESIZE));
-	b->map_bytes = map_bytes(s->obj, b->cpus);
+	b->map_bytes = bpf_map_bytes(s->obj, b->cpus);
 	r = sampler__load(s);
 	if (r)
 		sampler__destroy(s);
 	return r;
 }
 
-static int attach_name(struct bpf *b)
+static int bpf_attach_name(struct bpf *b)
 {
 	union bpf_iter_link_info info = {
 		.map.map_fd = bpf_map__fd(b->skel->maps.bss),
@@ -146,16 +151,18 @@ static int attach_name(struct bpf *b)
 	struct bpf_link *link;
 
 	link = bpf_program__attach_iter(b->skel->progs.name_symbol, &opts);
-	b->name_fd = link ? bpf_link__fd(link) : -errno;
-	return link ? 0 : -errno;
+	if (!link)
+		return -errno;
+	b->name_fd = bpf_link__fd(link);
+	return 0;
 }
 
-/* What this kernel can do is found by trying, the best first: hashes that take
- * memory as they fill came to perf programs in 6.1, iter/task_vma in 5.12. */
+/* What this kernel can do is found by trying, the best first: hashes that allocate
+ * memory as they fill are allowed in perf programs since 6.1, iter/task_vma since 5.12. */
 int bpf_load(struct bpf *b, uint32_t frequency, const struct task_filter *filter)
 {
 	struct rlimit unlimited = { RLIM_INFINITY, RLIM_INFINITY };
-	LIBBPF_OPTS(libbpf_prog_handler_opts, opts, .prog_prepare_load_fn = keep_user_reads);
+	LIBBPF_OPTS(libbpf_prog_handler_opts, opts, .prog_prepare_load_fn = bpf_keep_user_reads);
 	int r = -EINVAL;
 
 	libbpf_register_prog_handler("perf_event", BPF_PROG_TYPE_PERF_EVENT, 0, &opts);
@@ -176,13 +183,16 @@ int bpf_load(struct bpf *b, uint32_t frequency, const struct task_filter *filter
 	b->left_fd = bpf_map__fd(b->skel->maps.left);
 	b->wake = &b->skel->bss->wake;
 	b->modules = &b->skel->bss->modules;
-	share_maps(b->skel->obj, true);
-	(void)!bpf_program__attach(b->skel->progs.executed);	/* else samples alone ask */
+	bpf_share_maps(b->skel->obj, true);
+	/* may fail: then only samples ask for files */
+	(void)!bpf_program__attach(b->skel->progs.executed);
 	/* a kernel without modules has neither */
 	(void)!bpf_program__attach_raw_tracepoint(b->skel->progs.modules_changed, "module_load");
 	(void)!bpf_program__attach_raw_tracepoint(b->skel->progs.modules_changed, "module_free");
-	/* the hub gets it: from now on nobody may write it by its descriptor */
-	return bpf_map_freeze(b->counts_fd) ? -errno : attach_name(b);
+	/* the hub gets it: from now on it cannot be written by its descriptor */
+	if (bpf_map_freeze(b->counts_fd))
+		return -errno;
+	return bpf_attach_name(b);
 }
 
 int bpf_identify(struct bpf *b, const void *addr, struct file_key *ret)
@@ -215,10 +225,11 @@ int bpf_list(struct bpf *b, uint32_t tgid,
 	if (!link)
 		return -errno;
 	fd = bpf_iter_create(bpf_link__fd(link));
-	while ((n = read(fd, found, sizeof(found))) > 0) {
-		for (size_t i = 0; i < n / sizeof(*found); i++)
+	do {
+		n = read(fd, found, sizeof(found));
+		for (ssize_t i = 0; i < n / (ssize_t)sizeof(found[0]); i++)
 			fn(ctx, &found[i]);
-	}
+	} while (n > 0);
 	r = n < 0 ? -errno : 0;
 	close(fd);
 	bpf_link__destroy(link);
@@ -243,7 +254,8 @@ int bpf_name(struct bpf *b, uint64_t addr, char *ret, size_t size)
 
 void bpf_cgroup_known(struct bpf *b, uint64_t id)
 {
-	uint64_t key = id | 1ULL << 63, known = now_ns() | ASKED_KNOWN;
+	uint64_t key = id | 1ULL << 63;
+	uint64_t known = now_ns() | ASKED_KNOWN;
 
 	bpf_map_update_elem(bpf_map__fd(b->skel->maps.asked), &key, &known, BPF_ANY);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bpf - the sampler's object: opening, sizing, loading, asking it
+ * bpf - the sampler's BPF object: load it, and call its programs
  */
 #ifndef LOADERD_BPF_H
 #define LOADERD_BPF_H
@@ -18,24 +18,24 @@ struct bpf {
 	struct sampler *skel;
 	bool can_list;		/* iter/task_vma */
 	int name_fd;		/* link of name_symbol() */
-	/* BPF wakes us for each sample; it says: a module was loaded or unloaded */
-	uint32_t *wake, *modules;
+	uint32_t *wake;		/* 1: BPF wakes us for each sample */
+	uint32_t *modules;	/* BPF sets it when a module was loaded or unloaded */
 	uint64_t map_bytes;	/* of all maps but the later slabs: keys and values */
-	/* of maps and of the sampler's program, for others to work with */
+	/* of maps, and of the sampler's program */
 	int ring_fd, requests_fd, files_fd, slabs_fd, slab0_fd, sample_fd;
 	int left_fd;		/* struct msg_hello_loader [1], for a successor */
-	int counts_fd;		/* nobody but BPF can write this one */
+	int counts_fd;		/* only BPF can write this one */
 	uint32_t cpus;		/* possible ones: its elements */
 };
 
-/* libbpf tells on standard error what the kernel refuses, unless it was told not
- * to (libbpf_set_print()).  Load for this frequency (it sizes the ring) and these
- * tasks; of the filter, before_ns is set here.  Tables, rings and `left` are those of a
- * former loaderd, if they are in the store.  0 or -errno. */
+/* Load for this frequency, which sizes the ring, and these tasks; the filter's before_ns
+ * is set here.  Tables, rings and `left` are those of a former loaderd, if they are in the
+ * store.  libbpf writes to standard error what the kernel refuses, unless
+ * libbpf_set_print() says otherwise.  0 or -errno. */
 int bpf_load(struct bpf *b, uint32_t frequency, const struct task_filter *filter);
 
-/* Identity of the file mapped at addr in this process, by the kernel's word
- * (the sampler's own walker).  0; 1: its path is the host's; or -ENOENT. */
+/* Identity of the file mapped at addr in this process, as the kernel has it
+ * (by the sampler's own walker).  0; 1: its path is the host's; or -ENOENT. */
 int bpf_identify(struct bpf *b, const void *addr, struct file_key *ret);
 
 /* Call fn for every executable file mapping of a process (6.1+), or of all
@@ -43,14 +43,14 @@ int bpf_identify(struct bpf *b, const void *addr, struct file_key *ret);
 int bpf_list(struct bpf *b, uint32_t tgid,
 	     void (*fn)(void *ctx, const struct request_file *n), void *ctx);
 
-/* What the kernel's %pB says of an address: "name+0xoff/0xsize [module]" of the
+/* What the kernel prints for an address with %pB: "name+0xoff/0xsize [module]" of the
  * instruction before it, or the bare address.  0 or -errno. */
 int bpf_name(struct bpf *b, uint64_t addr, char *ret, size_t size);
 
-/* A cgroup's name has gone on: do not ask for it again. */
+/* A cgroup's name was sent to the hub: do not ask for it again. */
 void bpf_cgroup_known(struct bpf *b, uint64_t id);
 
-/* Ask for everything anew. */
+/* Ask for all files and cgroups anew. */
 void bpf_forget_asked(struct bpf *b);
 
 #endif /* LOADERD_BPF_H */

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* A record and the definitions of its kernel symbols never need more. */
+/* What a record and the definitions of its kernel symbols need at most. */
 #define ROOM_MAX	(RECORD_MAX + KERNEL_MAX * sizeof(struct ksym_rec))
 
 static bool drain_sound(const struct trace_rec *r, size_t len)
@@ -23,10 +23,14 @@ static void drain_copy(struct drain *d, const struct trace_rec *r)
 	struct trace_rec *to;
 
 	for (uint32_t i = 0; i < r->n_kernel; i++) {
-		/* all but the leaf are return addresses */
-		if (ksyms_word(d->ksyms, r->words[i] - (i > 0), &words[i],
-			       (void *)(d->buf + d->len)))
-			d->len += sizeof(struct ksym_rec);
+		uint64_t addr = r->words[i];
+		struct ksym_rec *def = (void *)(d->buf + d->len);
+
+		/* all but the first are return addresses: the call is before them */
+		if (i > 0)
+			addr--;
+		if (ksyms_word(d->ksyms, addr, &words[i], def))
+			d->len += sizeof(*def);
 	}
 	to = (void *)(d->buf + d->len);
 	memcpy(to, r, r->len);
@@ -35,19 +39,33 @@ static void drain_copy(struct drain *d, const struct trace_rec *r)
 	d->samples++;
 }
 
+/* The samples in the buffer leave it.  They are counted as drained, and here. */
+static void drain_empty(struct drain *d, uint64_t *counter)
+{
+	d->stats->drained += d->samples;
+	*counter += d->samples;
+	d->samples = 0;
+	d->len = 0;
+}
+
 int drain_record(void *ctx, void *data, size_t len)
 {
 	struct drain *d = ctx;
-	uint64_t *lost = !drain_sound(data, len) ? &d->stats->bad_record :
-			 d->fd < 0 ? &d->stats->no_hub : NULL;
 
-	if (lost) {
+	if (!drain_sound(data, len)) {
 		d->stats->drained++;
-		++*lost;
+		d->stats->bad_record++;
+		return 0;
+	}
+	if (d->fd < 0) {
+		d->stats->drained++;
+		d->stats->no_hub++;
 		return 0;
 	}
 	drain_copy(d, data);
-	return sizeof(d->buf) - d->len < ROOM_MAX ? drain_flush(d) : 0;
+	if (sizeof(d->buf) - d->len < ROOM_MAX)
+		return drain_flush(d);
+	return 0;
 }
 
 int drain_flush(struct drain *d)
@@ -56,24 +74,21 @@ int drain_flush(struct drain *d)
 	if (!d->len)
 		return 0;
 	if (send(d->fd, d->buf, d->len, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0) {
-		d->stats->drained += d->samples;
-		d->stats->forwarded += d->samples;
-		d->len = d->samples = 0;
-	} else if (errno == EAGAIN) {
+		drain_empty(d, &d->stats->forwarded);
+		return 0;
+	}
+	if (errno == EAGAIN) {
 		d->full = true;
 		return -EAGAIN;
-	} else {
-		/* its other end is closed: that the hub is gone is seen soon */
-		drain_to(d, d->fd);
 	}
+	/* the hub has closed it, and will be found gone soon */
+	drain_to(d, d->fd);
 	return 0;
 }
 
 void drain_to(struct drain *d, int fd)
 {
-	d->stats->drained += d->samples;
-	d->stats->no_hub += d->samples;
-	d->len = d->samples = 0;
+	drain_empty(d, &d->stats->no_hub);
 	d->full = false;
 	d->fd = fd;
 	d->ksyms->n = 0;

@@ -3,9 +3,9 @@
  * drain - records from the BPF ring to symbolizerd, many in a datagram
  *
  * Copies each record, with kernel addresses replaced by symbol numbers: no raw
- * kernel address goes further.  When the socket is full, records stay in the
- * BPF ring until it is not.  What waits in the buffer here is counted as if it
- * were in the BPF ring, too, until it is sent.
+ * kernel address goes further.  While the socket is full, records stay in the
+ * BPF ring.  What waits in the buffer here is counted as if it were still in the
+ * BPF ring, until it is sent.
  */
 #ifndef LOADERD_DRAIN_H
 #define LOADERD_DRAIN_H
@@ -17,7 +17,7 @@
 #include "ipc/message_loader.h"
 #include "loaderd/ksyms.h"
 
-struct drain {			/* zero-initialised but for these three: */
+struct drain {			/* zero-initialised except the first three */
 	struct ksyms *ksyms;
 	struct loader_stats *stats;
 	int fd;			/* a socket, borrowed; -1: no hub is connected */
@@ -27,8 +27,8 @@ struct drain {			/* zero-initialised but for these three: */
 	_Alignas(8) uint8_t buf[SAMPLES_BYTES];
 };
 
-/* From now on send to fd (-1: drop and count).  What was not sent yet is counted
- * as no_hub; symbols are defined anew. */
+/* Send to fd from now on (-1: drop and count).  What was not sent yet is counted as
+ * no_hub; symbols are defined anew. */
 void drain_to(struct drain *d, int fd);
 
 /* One record of len bytes, as the BPF ring delivers it (ring_buffer_sample_fn);

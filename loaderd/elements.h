@@ -3,8 +3,8 @@
  * elements - the slabs, which hold the tables
  *
  * Arrays of fixed size of 64-byte elements, made and dropped when the hub says so,
- * within a budget.  The hub maps them and writes: what an element means, which are in
- * use, and when one may be overwritten is its affair.  The BPF programs are safe for any
+ * within a budget.  The hub maps and writes them, and alone knows what an element means,
+ * which are in use, and when one may be overwritten.  The BPF programs are safe for any
  * content at any time, and the kernel keeps every write within the slab.
  */
 #ifndef LOADERD_ELEMENTS_H
@@ -22,10 +22,10 @@ struct elements {
 	int slabs[SLABS_MAX];		/* -1: not made */
 };
 
-/* Slabs of a former loaderd are taken from the store.  slab0_fd: the slab that is in
- * outer_fd already (rules).  budget in bytes; a quarter more may be made in slabs, since
- * these are never quite full, and one slab beside those of rules.  Both descriptors are
- * borrowed. */
+/* Take the slabs of a former loaderd from the store.  slab0_fd: the slab that is in
+ * outer_fd already (rules).  budget: in bytes; slabs may have a quarter more, since they
+ * are never quite full, and there may be one more beside those of rules.  Both descriptors
+ * are borrowed. */
 void elements_init(struct elements *e, int outer_fd, int slab0_fd,
 		   uint64_t budget);
 

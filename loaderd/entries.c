@@ -19,13 +19,15 @@ int entries_confirmed(struct entries *e, const struct file_key *key, bool ask)
 
 	if (entries_get(e, key, &entry))
 		entry = (struct file_entry){ .exe = EXE_NONE };
-	entry.state = (entry.state & ~FILE_ASK) | (ask ? FILE_ASK : 0);
+	entry.state &= ~FILE_ASK;
+	if (ask)
+		entry.state |= FILE_ASK;
 	return bpf_map_update_elem(e->bpf->files_fd, key, &entry, BPF_ANY) ? -errno : 0;
 }
 
 /* --- what the hub says ------------------------------------------------------- */
 
-/* The hub writes what it likes into a slab. */
+/* Send a slab to the hub, which writes what it likes into it. */
 static int entries_tell_slab(struct entries *e, uint32_t slab)
 {
 	struct msg_slab m = { .slab = slab };
@@ -34,46 +36,45 @@ static int entries_tell_slab(struct entries *e, uint32_t slab)
 			     e->elements.slabs[slab]);
 }
 
-static int entries_obey(struct entries *e, const struct msg *m)
+int entries_message(struct entries *e, struct msg *m)
 {
 	const struct msg_entry *entry = (const void *)m->buf;
 	const struct msg_slab *slab = (const void *)m->buf;
-	int r;
+	int r = 0;
 
 	switch (m->hdr.type) {
 	case MSG_SLAB_WANTED:
 		r = elements_make(&e->elements, slab->slab);
-		return r ? r : entries_tell_slab(e, slab->slab);
+		if (r)
+			return r;
+		return entries_tell_slab(e, slab->slab);
 	case MSG_ENTRY:
-		/* a key that is there only: the kernel has confirmed it then */
+		/* only of a key that is there, which the kernel has confirmed then */
 		if (bpf_map_update_elem(e->bpf->files_fd, &entry->key, &entry->entry, BPF_EXIST))
 			e->stats->entry_unknown++;
-		return 0;
+		break;
 	case MSG_SLAB_DROP:
-		return elements_drop(&e->elements, slab->slab);
+		r = elements_drop(&e->elements, slab->slab);
+		break;
 	case MSG_DROP:
 		if (bpf_map_delete_elem(e->bpf->files_fd, m->buf))
 			e->stats->entry_unknown++;
-		return 0;
+		break;
 	case MSG_LIST:
 		e->list_wanted = true;
-		return 0;
+		break;
 	default:
 		return MSG_BAD_TYPE;
 	}
-}
-
-int entries_message(struct entries *e, struct msg *m)
-{
-	int r = entries_obey(e, m);
-
-	e->handled += !r && m->hdr.type != MSG_SLAB_WANTED;
+	if (!r)
+		e->handled++;
 	return r;
 }
 
 /* --- what the hub is told ------------------------------------------------------ */
 
-/* All entries, in sealed memory.  A descriptor, or -errno. */
+/* Copy all entries into sealed memory; *n: 0, becomes how many there are.  A descriptor,
+ * or -errno. */
 static int entries_copy(struct entries *e, uint32_t *n)
 {
 	struct msg_entry *all = calloc(FILES_MAX, sizeof(*all));
@@ -85,7 +86,8 @@ static int entries_copy(struct entries *e, uint32_t *n)
 		return -ENOMEM;
 	while (*n < FILES_MAX && !bpf_map_get_next_key(e->bpf->files_fd, last, &all[*n].key)) {
 		last = &all[*n].key;
-		*n += !entries_get(e, last, &all[*n].entry);
+		if (!entries_get(e, last, &all[*n].entry))
+			*n += 1;
 	}
 	if (*n)
 		part.iov_len = *n * sizeof(*all);
@@ -94,12 +96,15 @@ static int entries_copy(struct entries *e, uint32_t *n)
 	return fd;
 }
 
-/* Send sealed memory (a descriptor, taken over; or -errno) to the hub. */
+/* Send sealed memory (a descriptor, taken over; or -errno) to the hub.  0 or -errno. */
 static int entries_send(struct entries *e, enum msg_type type,
 			const void *payload, size_t len, int fd)
 {
-	int r = fd < 0 ? fd : hub_link_send(e->hub, type, 0, payload, len, NULL, 0, fd);
+	int r;
 
+	if (fd < 0)
+		return fd;
+	r = hub_link_send(e->hub, type, 0, payload, len, NULL, 0, fd);
 	close(fd);
 	return r;
 }
@@ -110,11 +115,13 @@ void entries_connected(struct entries *e)
 
 	entries_confirmed(e, &vdso, false);
 	e->handled = 1;
-	e->by_tick = e->settled = e->tell = 0;
-	e->list_wanted = e->told = false;
+	e->by_tick = 0;
+	e->settled = 0;
+	e->tell = 0;
+	e->list_wanted = false;
+	e->told = false;
 }
 
-/* One a call, so that the ring is drained between them. */
 void entries_tell(struct entries *e)
 {
 	struct msg_known known = { .n = 0 };
@@ -125,14 +132,15 @@ void entries_tell(struct entries *e)
 	while (e->tell < SLABS_MAX && e->elements.slabs[e->tell] < 0)
 		e->tell++;
 	if (e->tell < SLABS_MAX) {
-		e->tell += !entries_tell_slab(e, e->tell);
-	} else {
-		fd = entries_copy(e, &known.n);
-		e->told = !entries_send(e, MSG_KNOWN, &known, sizeof(known), fd);
+		if (!entries_tell_slab(e, e->tell))
+			e->tell++;
+		return;
 	}
+	fd = entries_copy(e, &known.n);
+	e->told = !entries_send(e, MSG_KNOWN, &known, sizeof(known), fd);
 }
 
-static void on_mapped(void *ctx, const struct request_file *n)
+static void entries_note_mapped(void *ctx, const struct request_file *n)
 {
 	const struct entries *e = ctx;
 	struct file_entry entry;
@@ -149,7 +157,7 @@ static void entries_tell_mapped(struct entries *e)
 	if (!e->mapped)
 		return;
 	/* where mappings cannot be listed, last use alone decides */
-	(void)!bpf_list(e->bpf, 0, on_mapped, e);
+	(void)!bpf_list(e->bpf, 0, entries_note_mapped, e);
 	e->list_wanted = entries_send(e, MSG_MAPPED, NULL, 0, sealed_make("mapped", &part, 1));
 	free(e->mapped);
 }

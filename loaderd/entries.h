@@ -2,9 +2,9 @@
 /*
  * entries - the map `files`: what BPF knows of each file
  *
- * A key gets in only when the kernel has confirmed it (requests.h).  What its
- * entry says, and where tables lie, the hub decides; a new hub is told what
- * the one before it has left.
+ * A key is added only after the kernel has confirmed it (requests.h).  The hub decides
+ * what its entry says, and where tables are; a new hub is told what the former one has
+ * left.
  */
 #ifndef LOADERD_ENTRIES_H
 #define LOADERD_ENTRIES_H
@@ -23,11 +23,11 @@ struct entries {
 	struct loader_stats *stats;
 	struct elements elements;
 	uint32_t tell;		/* slab to tell next; SLABS_MAX: the entries */
-	bool told;		/* all that a former hub has left */
+	bool told;		/* the hub knows all that a former one has left */
 	bool list_wanted;	/* MSG_LIST came */
-	uint64_t *mapped;	/* its answer, while that is made */
-	/* messages of this hub about entries and tables, its hello the first:
-	 * by now, by the last tick, and by the one before it */
+	uint64_t *mapped;	/* the answer to it, while that is made */
+	/* messages of this hub about entries and tables, from its hello on: until now,
+	 * until the last tick, and until the one before */
 	uint64_t handled, by_tick, settled;
 };
 
@@ -35,21 +35,24 @@ struct entries {
 int entries_get(const struct entries *e, const struct file_key *key,
 		struct file_entry *ret);
 
-/* The key was confirmed: give it an entry if it has none, and with FILE_ASK, or
- * without.  0; or -E2BIG: the map is full. */
+/* The key was confirmed: give it an entry if it has none, and set or clear FILE_ASK.
+ * 0; or -E2BIG: the map is full. */
 int entries_confirmed(struct entries *e, const struct file_key *key, bool ask);
 
-/* A message of the hub about entries and tables: 0, and it is counted in
- * .handled; an enum msg_verdict; or -errno: then the hub knows no longer what is
- * where, and must be told. */
+/* A message of the hub about entries and tables.  0, and it is counted in .handled; an
+ * enum msg_verdict; or -errno: the hub no longer knows what is where, and must be told. */
 int entries_message(struct entries *e, struct msg *m);
 
-/* A hub has connected: tell it, as its socket takes it.  The vDSO's key, which
- * needs no opener to confirm it, is there from the first one on. */
+/* A hub has connected and is to be told.  From the first one on the vDSO's key is there,
+ * which needs no opener to confirm it. */
 void entries_connected(struct entries *e);
+
+/* Tell it the next slab, or after them all entries; to be called again and again, so that
+ * the ring is drained in between. */
 void entries_tell(struct entries *e);
 
-/* Each second while there is something to settle, just after all that was in the BPF ring has been forwarded. */
+/* To be called each second while there is something to settle, just after all that was in
+ * the BPF ring has been forwarded. */
 void entries_tick(struct entries *e);
 
 #endif /* LOADERD_ENTRIES_H */

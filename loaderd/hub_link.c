@@ -10,7 +10,7 @@
 #include "common/log.h"
 
 #define WARN_EVERY	40	/* attempts */
-/* For samples under way.  The kernel doubles it and counts its own costs; its
+/* For samples on their way.  The kernel doubles it and counts its own costs; its
  * limit is net.core.wmem_max, 212,992 bytes by default. */
 #define SAMPLES_SNDBUF	(4 * SAMPLES_BYTES)
 
@@ -25,7 +25,7 @@ int hub_link_hello(struct hub_link *h, const struct msg_hello_hub *m)
 		return MSG_BAD_CONTENT;
 	h->conn.state = CONN_READY;
 	h->failures = 0;
-	h->connects++;
+	h->stats->hub_connects++;
 	return 0;
 }
 
@@ -44,31 +44,38 @@ void hub_link_bye(struct hub_link *h)
 
 void hub_link_close(struct hub_link *h, int why)
 {
-	h->offences += why > 0;
-	if (why > 0)
+	if (why > 0) {
+		h->stats->offences++;
 		log_warn("symbolizerd broke the protocol (%s): connection closed", msg_verdict_name(why));
-	else
+	} else {
 		log_info("symbolizerd is gone (%s): sampling goes on", strerror(-why));
+	}
 	hub_link_drop(h);
+}
+
+/* Send the hello with one end of a new pair of sockets, and keep the other.  0 or -errno. */
+static int hub_link_introduce(struct hub_link *h)
+{
+	int bytes = SAMPLES_SNDBUF;
+	int pair[2], r;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return -errno;
+	h->samples_fd = pair[0];
+	setsockopt(h->samples_fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
+	r = conn_send(&h->conn, MSG_HELLO_LOADER, 0, &h->hello, sizeof(h->hello), NULL, 0,
+		      (int[]){ pair[1], h->counts_fd }, 2);
+	close(pair[1]);
+	return r;
 }
 
 static int hub_link_open(struct hub_link *h)
 {
-	int pair[2], bytes = SAMPLES_SNDBUF;
 	int r = conn_connect(&h->conn, h->path, PEER_HUB, h->uid);
 
 	if (r)
 		return r;
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
-		r = -errno;
-	} else {
-		h->samples_fd = pair[0];
-		setsockopt(pair[0], SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
-		r = conn_send(&h->conn, MSG_HELLO_LOADER, 0, &h->hello,
-			      sizeof(h->hello), NULL, 0,
-			      (int[]){ pair[1], h->counts_fd }, 2);
-		close(pair[1]);
-	}
+	r = hub_link_introduce(h);
 	if (r)
 		hub_link_drop(h);
 	return r;
@@ -76,9 +83,15 @@ static int hub_link_open(struct hub_link *h)
 
 void hub_link_tick(struct hub_link *h)
 {
-	int r = h->conn.fd < 0 ? hub_link_open(h) : 0;
+	int r;
 
-	if (r && ++h->failures % WARN_EVERY == 0)
+	if (h->conn.fd >= 0)
+		return;
+	r = hub_link_open(h);
+	if (!r)
+		return;
+	h->failures++;
+	if (h->failures % WARN_EVERY == 0)
 		log_warn("cannot reach symbolizerd at %s: %s", h->path, strerror(-r));
 }
 

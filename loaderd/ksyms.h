@@ -2,14 +2,13 @@
 /*
  * ksyms - kernel addresses become symbol numbers
  *
- * The kernel itself names an address (bpf_name()): no kallsyms, no CAP_SYSLOG.
- * It is asked once for each symbol; what is kept is the range of addresses and
- * the number that symbolizerd was given for its name.  Names are not kept:
- * all ranges are forgotten now and then, and at each new connection (.n = 0).
- * Modules come and go, and the next one is put where the last one was: when one
- * has, all are asked for again.  BPF programs do so more often: theirs are asked for
- * again with each drain.  A symbol then gets another number, and symbolizerd sees by
- * its name that it is the same.
+ * The kernel itself names an address (bpf_name()), without kallsyms and CAP_SYSLOG.
+ * It is asked once for each symbol.  The range of its addresses is kept, and the number
+ * under which symbolizerd has its name.  All ranges are forgotten now and then, and at
+ * each new connection (.n = 0).  A module may be loaded where another one was: after one
+ * was loaded or unloaded, the kernel is asked for all symbols again.  BPF programs change
+ * more often: the kernel is asked for their symbols again with each drain.  A symbol then
+ * gets another number, and symbolizerd sees by its name that it is the same.
  */
 #ifndef LOADERD_KSYMS_H
 #define LOADERD_KSYMS_H
@@ -30,11 +29,11 @@ struct ksym_range {
 	uint32_t size;		/* bytes */
 	uint32_t number : 30;
 	uint32_t passing : 1;	/* of a BPF program, by its name */
-	uint32_t stale : 1;	/* the kernel is asked again, and if it has no name now the
-				 * module or program is gone: then this is still its */
+	uint32_t stale : 1;	/* ask the kernel again; if it has no name now, the module or
+				 * program is gone, and this is still its name */
 };
 
-struct ksyms {			/* zero-initialised but for .bpf */
+struct ksyms {			/* zero-initialised except .bpf */
 	struct bpf *bpf;	/* borrowed */
 	uint32_t last;		/* number given */
 	uint32_t n;		/* 0 forgets: every KSYMS_NS, and for each new connection */
@@ -43,8 +42,8 @@ struct ksyms {			/* zero-initialised but for .bpf */
 
 /*
  * The FRAME_KERNEL word of an address: symbol and offset in it, never the
- * address.  True: its symbol was met for the first time, and *def defines it; that
- * must be sent before.  Otherwise *def is undefined.
+ * address.  True: its symbol is new, and *def, which must be sent before, defines it.
+ * Otherwise *def is undefined.
  */
 bool ksyms_word(struct ksyms *k, uint64_t addr, uint64_t *word,
 		struct ksym_rec *def);

@@ -26,25 +26,31 @@
 
 #define STUCK_MAX	64	/* killed openers that are still there */
 
-/* --- the opener ------------------------------------------------------------ */
+/* --- what may be opened ----------------------------------------------------- */
 
 bool opener_trusts(uint32_t magic)
 {
-	switch (magic) {
-	case EXT4_SUPER_MAGIC: case XFS_SUPER_MAGIC: case BTRFS_SUPER_MAGIC:
-	case TMPFS_MAGIC: case OVERLAYFS_SUPER_MAGIC: case SQUASHFS_MAGIC:
-	case RAMFS_MAGIC: case F2FS_SUPER_MAGIC: case HUGETLBFS_MAGIC:
-	case 0xe0f5e1e2: /* erofs */ case 0x2fc12fc1: /* zfs */
-	case 0xca451a4e: /* bcachefs */
-		return true;
-	default:
-		return false;
+	static const uint32_t local[] = {
+		EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC,
+		TMPFS_MAGIC, OVERLAYFS_SUPER_MAGIC, SQUASHFS_MAGIC,
+		RAMFS_MAGIC, F2FS_SUPER_MAGIC, HUGETLBFS_MAGIC,
+		0xe0f5e1e2 /* erofs */, 0x2fc12fc1 /* zfs */,
+		0xca451a4e /* bcachefs */,
+	};
+
+	for (size_t i = 0; i < sizeof(local) / sizeof(local[0]); i++) {
+		if (local[i] == magic)
+			return true;
 	}
+	return false;
 }
 
-/* To whom /proc/TGID/mem belongs, other than himself, has no dumpable memory
- * (PR_SET_DUMPABLE); of root's processes that does not tell. */
-static bool opener_owns(uint32_t tgid, int fd)
+/*
+ * Does the file belong to the user and group of this process, without another link?
+ * /proc/TGID/mem of a process whose memory is not dumpable (PR_SET_DUMPABLE) belongs to
+ * root: that cannot be told of root's own processes.
+ */
+static bool opener_owned(uint32_t tgid, int fd)
 {
 	struct stat process, file;
 	char name[32];
@@ -54,51 +60,69 @@ static bool opener_owns(uint32_t tgid, int fd)
 	       process.st_uid == file.st_uid && process.st_gid == file.st_gid;
 }
 
-/*
- * What an O_PATH descriptor stands for is looked at before it is opened: to
- * open a device has effects, and a file system like FUSE may never answer.
- * layer: where it must be, if it is in an overlay; NULL: anywhere.
- * tgid: the process that must own it; 0: anybody.  Takes over path_fd.
- */
-static int opener_reopen(int path_fd, const uint64_t *layer, uint32_t tgid)
+/* 0, or the -errno for which this O_PATH descriptor is not to be opened; see
+ * opener_reopen(). */
+static int opener_check(int path_fd, const uint64_t *layer, uint32_t tgid)
 {
 	struct statfs fs;
 	struct stat st;
+
+	if (fstatfs(path_fd, &fs) < 0 || !opener_trusts(fs.f_type))
+		return -EXDEV;
+	if (fstat(path_fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return -EBADF;
+	if (layer && fs.f_type == OVERLAYFS_SUPER_MAGIC && *layer != MSG_LAYER(st.st_dev, st.st_ino))
+		return -EXDEV;
+	if (tgid && !opener_owned(tgid, path_fd))
+		return -EPERM;
+	return 0;
+}
+
+/*
+ * Open for reading what an O_PATH descriptor stands for.  That is checked before: to open
+ * a device has effects, and a file system like FUSE may never answer.
+ * path_fd: what open(2) returned, taken over; if that is -1, errno says why.
+ * layer: where the file must be, if it is in an overlay; NULL: anywhere.
+ * tgid: the process that must own it; 0: any owner.
+ * Returns a descriptor or -errno.
+ */
+static int opener_reopen(int path_fd, const uint64_t *layer, uint32_t tgid)
+{
 	char name[32];
 	int r;
 
-	snprintf(name, sizeof(name), "/proc/self/fd/%d", path_fd);
-	if (fstatfs(path_fd, &fs) < 0 || !opener_trusts(fs.f_type))
-		r = -EXDEV;
-	else if (fstat(path_fd, &st) < 0 || !S_ISREG(st.st_mode))
-		r = -EBADF;
-	else if (layer && fs.f_type == OVERLAYFS_SUPER_MAGIC &&
-		 *layer != MSG_LAYER(st.st_dev, st.st_ino))
-		r = -EXDEV;
-	else if (tgid && !opener_owns(tgid, path_fd))
-		r = -EPERM;
-	else if ((r = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) < 0)
-		r = -errno;
+	if (path_fd < 0)
+		return -errno;
+	r = opener_check(path_fd, layer, tgid);
+	if (!r) {
+		snprintf(name, sizeof(name), "/proc/self/fd/%d", path_fd);
+		r = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+		if (r < 0)
+			r = -errno;
+	}
 	close(path_fd);
 	return r;
 }
 
-static int open_mapping(const struct request_file *q, char *path, ssize_t *path_len)
+/* --- the opener ------------------------------------------------------------- */
+
+static int opener_open_mapping(const struct request_file *q, char *path, ssize_t *path_len)
 {
 	char name[96];
 	int fd;
 
 	snprintf(name, sizeof(name), "/proc/%u/map_files/%llx-%llx", q->tgid,
 		 (unsigned long long)q->start, (unsigned long long)q->end);
-	fd = open(name, O_PATH | O_CLOEXEC);
-	fd = fd < 0 ? -errno : opener_reopen(fd, NULL, 0);
-	/* of what was opened: another file may be mapped there by now */
+	fd = opener_reopen(open(name, O_PATH | O_CLOEXEC), NULL, 0);
+	if (fd < 0)
+		return fd;
+	/* the path of what was opened: another file may be mapped there by now */
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
-	*path_len = fd < 0 ? 0 : readlink(name, path, MSG_PATH_MAX);
+	*path_len = readlink(name, path, MSG_PATH_MAX);
 	return fd;
 }
 
-/* With CAP_DAC_READ_SEARCH, or as somebody who owns no file. */
+/* Have CAP_DAC_READ_SEARCH in effect, or be a user who owns no file.  0 or -errno. */
 static int opener_privileged(bool yes)
 {
 	struct __user_cap_header_struct hdr = { _LINUX_CAPABILITY_VERSION_3, 0 };
@@ -106,52 +130,62 @@ static int opener_privileged(bool yes)
 
 	if (syscall(SYS_capget, &hdr, d) < 0)
 		return -errno;
-	d[0].effective = d[0].permitted & ~(yes ? 0 : 1u << CAP_DAC_READ_SEARCH);
-	return syscall(SYS_capset, &hdr, d) < 0 ? -errno : 0;
+	d[0].effective = d[0].permitted;
+	if (!yes)
+		d[0].effective &= ~(1u << CAP_DAC_READ_SEARCH);
+	if (syscall(SYS_capset, &hdr, d) < 0)
+		return -errno;
+	return 0;
 }
 
 /*
- * A path below a root, whatever links say.  Who shaped what lies there, by bind
- * mounts too, is not known: so only what everybody may reach and read.
+ * Open a path below a root, which its links cannot leave.  Any user may have made what is
+ * there, also by bind mounts: so only what every user may reach and read is opened.
  */
-static int open_below(const char *root, const char *path, const uint64_t *layer)
+static int opener_open_below(const char *root, const char *path, const uint64_t *layer)
 {
 	struct open_how how = { .flags = O_PATH | O_CLOEXEC,
 				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
-	int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC), fd = opener_privileged(false);
+	int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int r = opener_privileged(false);
 
-	if (fd == 0) {
-		fd = syscall(SYS_openat2, dir, path, &how, sizeof(how));
-		fd = fd < 0 ? -errno : opener_reopen(fd, layer, 0);
-	}
+	if (!r)
+		r = opener_reopen(syscall(SYS_openat2, dir, path, &how, sizeof(how)), layer, 0);
 	close(dir);
 	if (opener_privileged(true))
 		_exit(1);
-	return fd;
+	return r;
 }
 
-/* The first of these that is there, below the process's root or else ours.  The hub is
- * not believed: other names than those of debug files are none. */
-static int open_debug(const struct msg_wanted *q)
+/* The hub may ask for debug files only: for these names. */
+static bool opener_is_debug_name(const char *path)
+{
+	const char *suffix = strrchr(path, '.');
+
+	if (suffix && (!strcmp(suffix, DEBUG_SUFFIX) || !strcmp(suffix, PACKAGE_SUFFIX)))
+		return true;
+	return !strncmp(path, DEBUG_ALTERNATES, strlen(DEBUG_ALTERNATES)) && !strstr(path, "/..");
+}
+
+/* The first of these names that can be opened, below the process's root or else ours. */
+static int opener_open_debug(const struct msg_wanted *q)
 {
 	char root[32];
 	int fd = -ENOENT;
 
 	snprintf(root, sizeof(root), "/proc/%u/root", q->tgid);
 	for (const char *path = q->paths; fd < 0 && *path; path += strlen(path) + 1) {
-		const char *end = strrchr(path, '.');
-
-		if ((!end || (strcmp(end, DEBUG_SUFFIX) && strcmp(end, PACKAGE_SUFFIX))) &&
-		    (strncmp(path, DEBUG_ALTERNATES, strlen(DEBUG_ALTERNATES)) || strstr(path, "/..")))
+		if (!opener_is_debug_name(path))
 			continue;
-		fd = open_below(root, path, &q->layer);
-		fd = fd < 0 ? open_below("/", path, &q->layer) : fd;
+		fd = opener_open_below(root, path, &q->layer);
+		if (fd < 0)
+			fd = opener_open_below("/", path, &q->layer);
 	}
 	return fd;
 }
 
-/* What keeps keys, and what is ours, by the beginning of its name. */
-static bool mem_denied(uint32_t tgid)
+/* Does this process keep keys, or is it one of ours, by the beginning of its name? */
+static bool opener_denies_mem(uint32_t tgid)
 {
 	static const char *const names[] = { MEM_DENIED };
 	char link[32], exe[MSG_PATH_MAX + 1] = "", *base;
@@ -160,70 +194,87 @@ static bool mem_denied(uint32_t tgid)
 	if (readlink(link, exe, sizeof(exe) - 1) < 0)
 		return true;
 	base = strrchr(exe, '/');
-	for (size_t i = 0; base && i < sizeof(names) / sizeof(*names); i++) {
+	if (!base)
+		return true;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		if (!strncmp(base + 1, names[i], strlen(names[i])))
 			return true;
 	}
-	return !base;
+	return false;
 }
 
-/* Asked before and after: it may become another program meanwhile. */
-static int open_mem(const struct msg_wanted *q)
+/* Its name is checked before and after: it may become another program meanwhile. */
+static int opener_open_mem(const struct msg_wanted *q)
 {
 	char name[32];
 	int fd;
 
-	if (mem_denied(q->tgid))
+	if (opener_denies_mem(q->tgid))
 		return -EPERM;
 	snprintf(name, sizeof(name), "/proc/%u/mem", q->tgid);
 	fd = open(name, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	if (!mem_denied(q->tgid) && opener_owns(q->tgid, fd))
-		return fd;
-	close(fd);
-	return -EPERM;
+	if (opener_denies_mem(q->tgid) || !opener_owned(q->tgid, fd)) {
+		close(fd);
+		return -EPERM;
+	}
+	return fd;
 }
 
 /*
- * Where a JIT names its code.  A process of the host's root may have a root that
- * others shaped: so only a file of that very name, of the process's own user, on
- * which nothing is mounted or linked.
+ * Where a JIT compiler writes the names of its code.  The root of a process that the
+ * host's root runs may have been made by others: so only a file of this very name that
+ * belongs to the process's user, and nothing mounted or linked.
  */
-static int open_perf_map(const struct msg_wanted *q)
+static int opener_open_perf_map(const struct msg_wanted *q)
 {
 	struct open_how how = { .flags = O_PATH | O_CLOEXEC,
 				.resolve = RESOLVE_NO_XDEV | RESOLVE_NO_SYMLINKS };
 	char name[48];
 	int dir, fd;
 
+	if (!q->ns_tgid)
+		return -ENOENT;
 	snprintf(name, sizeof(name), "/proc/%u/root/tmp", q->tgid);
-	dir = q->ns_tgid ? open(name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+	dir = open(name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	snprintf(name, sizeof(name), "perf-%u.map", q->ns_tgid);
-	fd = syscall(SYS_openat2, dir, name, &how, sizeof(how));
-	fd = fd < 0 ? -errno : opener_reopen(fd, NULL, q->tgid);
+	fd = opener_reopen(syscall(SYS_openat2, dir, name, &how, sizeof(how)), NULL, q->tgid);
 	close(dir);
 	return fd;
 }
 
+/* A descriptor, or -errno; of a mapping its path, too: *path_len is less than 0 if it is
+ * longer than the kernel tells. */
+static int opener_open(const struct msg *m, char *path, ssize_t *path_len)
+{
+	const void *payload = m->buf;
+
+	switch (m->hdr.type) {
+	case MSG_OPEN:
+		return opener_open_mapping(payload, path, path_len);
+	case MSG_DEBUG_WANTED:
+		return opener_open_debug(payload);
+	case MSG_MEM_WANTED:
+		return opener_open_mem(payload);
+	case MSG_PERF_MAP_WANTED:
+		return opener_open_perf_map(payload);
+	default:
+		return -EINVAL;
+	}
+}
+
 static int opener_answer(struct conn *c, const struct msg *m)
 {
+	struct msg_open_failed failed;
 	char path[MSG_PATH_MAX];
 	ssize_t len = 0;
-	int fd, r;
+	int fd = opener_open(m, path, &len), r;
 
-	if (m->hdr.type == MSG_DEBUG_WANTED)
-		fd = open_debug((const void *)m->buf);
-	else if (m->hdr.type == MSG_MEM_WANTED)
-		fd = open_mem((const void *)m->buf);
-	else if (m->hdr.type == MSG_PERF_MAP_WANTED)
-		fd = open_perf_map((const void *)m->buf);
-	else
-		fd = open_mapping((const void *)m->buf, path, &len);
-	if (fd < 0)
-		return conn_send(c, MSG_OPEN_FAILED, m->hdr.id, &(struct msg_open_failed){ -fd },
-				 sizeof(struct msg_open_failed), NULL, 0, NULL, 0);
-	/* -1: longer than the kernel tells */
+	if (fd < 0) {
+		failed.error = -fd;
+		return conn_send(c, MSG_OPEN_FAILED, m->hdr.id, &failed, sizeof(failed), NULL, 0, NULL, 0);
+	}
 	r = conn_send(c, MSG_OPENED, m->hdr.id, path, len < 0 ? 0 : len, NULL, 0, &fd, 1);
 	close(fd);
 	return r;
@@ -243,90 +294,97 @@ static _Noreturn void opener_main(int fd, struct opener_stats *shared)
 	r = conn_init(&c, fd, PEER_LOADERD);
 	c.state = CONN_READY;
 	while (!r) {
-		if (poll(&p, 1, -1) < 0 && errno != EINTR)
-			break;
+		poll(&p, 1, -1);
 		r = conn_recv(&c, &m);
-		if (!r)
+		if (!r) {
 			r = opener_answer(&c, &m);
+			msg_close_fds(&m);
+		}
 		if (r == -EAGAIN)
 			r = 0;
 		getrusage(RUSAGE_SELF, &used);
 		shared->rss_bytes = (uint64_t)used.ru_maxrss * 1024;
 		shared->cpu_ns = before_ns + clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	}
-	_exit(r != 0);
+	_exit(1);
 }
 
-/* --- the respawner --------------------------------------------------------- */
+/* --- the respawner ---------------------------------------------------------- */
 
-/* Only so that ppoll() returns when an opener dies, or has died before. */
-static void on_child(__attribute__((unused)) int sig)
+/* Only so that ppoll() returns when an opener ends, or has ended before. */
+static void opener_on_child(__attribute__((unused)) int sig)
 {
 }
 
 /*
- * Main writes a byte to have the opener killed, and closes to end it all.  An
- * opener within a file system that does not answer outlives SIGKILL until it
- * does: it is left behind, and another one takes its place.
+ * Main writes a byte to have the opener killed, and closes the socket to end both.  An
+ * opener that hangs in a file system outlives SIGKILL until that answers: it is left
+ * alone, and another one takes its place.
  */
-static _Noreturn void respawner_main(int control, int fd, struct opener_stats *shared)
+static _Noreturn void opener_respawn(int control, int fd, struct opener_stats *shared)
 {
 	struct pollfd p = { .fd = control, .events = POLLIN };
 	sigset_t none = { 0 }, child = { 0 };
-	uint32_t children = 0;
-	pid_t opener = 0, pid;
+	uint32_t stuck = 0;
+	pid_t opener = 0, ended;
 	char byte;
 
 	sigaddset(&child, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &child, NULL);
-	signal(SIGCHLD, on_child);
+	signal(SIGCHLD, opener_on_child);
 	for (;;) {
-		while ((pid = waitpid(-1, NULL, WNOHANG)) > 0) {
-			opener = pid == opener ? 0 : opener;
-			children--;
-		}
-		if (!opener && children < STUCK_MAX) {
+		if (!opener && stuck < STUCK_MAX) {
 			opener = fork();
 			if (opener == 0)
 				opener_main(fd, shared);
 			if (opener < 0)
 				_exit(1);
-			children++;
 		}
-		shared->stuck = children - (opener != 0);
-		if (ppoll(&p, 1, NULL, &none) <= 0)
-			continue;
-		if (read(control, &byte, 1) <= 0)
-			_exit(0);
-		if (opener)
-			kill(opener, SIGKILL);
-		opener = 0;
+		shared->stuck = stuck;
+		if (ppoll(&p, 1, NULL, &none) > 0) {
+			if (read(control, &byte, 1) <= 0)
+				_exit(0);
+			if (opener) {
+				kill(opener, SIGKILL);
+				opener = 0;
+				stuck++;
+			}
+		}
+		for (ended = waitpid(-1, NULL, WNOHANG); ended > 0; ended = waitpid(-1, NULL, WNOHANG)) {
+			if (ended == opener)
+				opener = 0;
+			else
+				stuck--;
+		}
 	}
 }
+
+/* --- main's side ------------------------------------------------------------ */
 
 int opener_start(struct opener *o, uid_t uid, gid_t gid)
 {
 	int req[2], ctl[2], r;
-	pid_t pid;
 
 	o->shared = mmap(NULL, sizeof(*o->shared), PROT_READ | PROT_WRITE,
 			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (o->shared == MAP_FAILED ||
 	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, req) < 0 ||
-	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ctl) < 0 || (pid = fork()) < 0)
+	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ctl) < 0)
 		return -errno;
-	if (pid == 0) {
+	o->respawner = fork();
+	if (o->respawner < 0)
+		return -errno;
+	if (o->respawner == 0) {
 		int keep[] = { 2, req[1], ctl[1] };
 
 		prctl(PR_SET_NAME, "trifold-opener");
 		if (confine_opener(uid, gid, keep, 3))
 			_exit(1);
-		respawner_main(ctl[1], req[1], o->shared);
+		opener_respawn(ctl[1], req[1], o->shared);
 	}
 	close(req[1]);
 	close(ctl[1]);
 	o->control = ctl[0];
-	o->respawner = pid;
 	r = conn_init(&o->conn, req[0], PEER_OPENER);
 	o->conn.state = CONN_READY;
 	return r;
@@ -335,7 +393,7 @@ int opener_start(struct opener *o, uid_t uid, gid_t gid)
 void opener_kill(struct opener *o)
 {
 	if (write(o->control, "k", 1) != 1)
-		log_err("the opener's respawner is gone");
+		log_err("the opener's parent has ended");
 }
 
 void opener_stop(struct opener *o)

@@ -11,37 +11,64 @@
 
 /* --- the queues ------------------------------------------------------------ */
 
-/* Unless it is there, or this process has its share.  False: the queue is full.  Of those
- * who met a file the first may be gone before it is open, so another one's stays, too; of
- * lists, which are made again, none. */
-static bool queue_put(struct request_queue *q, const struct request_file *r, uint32_t share)
+/*
+ * How many requests of one process, and how many of other processes for one file, may be
+ * in a queue.  The list of mappings is made again.  A process that met a file may end before
+ * the file is open, so another one's request for it is kept, too.
+ */
+struct queue_limits {
+	uint32_t of_process, of_file;
+};
+static const struct queue_limits asked_limits = { REQUESTS_SHARE, 2 };
+static const struct queue_limits listed_limits = { 32 * REQUESTS_SHARE, 1 };
+
+/* Add r, unless its process has asked for this file already, or a limit is reached.
+ * False: the queue is full. */
+static bool request_queue_put(struct request_queue *q, const struct request_file *r,
+		      const struct queue_limits *limits)
 {
-	uint32_t same = 0, others = share > REQUESTS_SHARE;
+	uint32_t of_process = 0, of_file = 0;
 
 	if (q->n == REQUESTS_MAX)
 		return false;
 	for (uint32_t i = 0; i < q->n; i++) {
-		same += q->request[i].tgid == r->tgid;
-		if (same == share || (!memcmp(&q->request[i].key, &r->key, sizeof(r->key)) &&
-				      (q->request[i].tgid == r->tgid || others++)))
+		bool same_process = q->request[i].tgid == r->tgid;
+		bool same_file = !memcmp(&q->request[i].key, &r->key, sizeof(r->key));
+
+		if (same_process && same_file)
 			return true;
+		if (same_process)
+			of_process++;
+		if (same_file)
+			of_file++;
 	}
-	q->request[q->n++] = *r;
+	if (of_process < limits->of_process && of_file < limits->of_file) {
+		q->request[q->n] = *r;
+		q->n++;
+	}
 	return true;
 }
 
-/* The oldest; or of a list, which has the oldest processes first, who runs now and
- * then the newest, which is more likely to. */
-static bool queue_get(struct request_queue *q, struct request_file *ret, bool list)
+/*
+ * Take the oldest request.  Of the list of mappings, which has the oldest processes first:
+ * the newest process that was running, or else the newest of all, since it is the most
+ * likely to run.  False: the queue is empty.
+ */
+static bool request_queue_get(struct request_queue *q, struct request_file *ret, bool listed)
 {
 	uint32_t at = 0;
 
 	if (!q->n)
 		return false;
-	for (uint32_t i = 1; list && i < q->n; i++)
-		at = q->request[i].runs >= q->request[at].runs ? i : at;
+	if (listed) {
+		for (uint32_t i = 1; i < q->n; i++) {
+			if (q->request[i].runs >= q->request[at].runs)
+				at = i;
+		}
+	}
 	*ret = q->request[at];
-	memmove(q->request + at, q->request + at + 1, (--q->n - at) * sizeof(*ret));
+	q->n--;
+	memmove(q->request + at, q->request + at + 1, (q->n - at) * sizeof(*ret));
 	return true;
 }
 
@@ -54,11 +81,12 @@ static bool requests_wanted(struct requests *rs, const struct request_file *r)
 
 /* --- opening ---------------------------------------------------------------- */
 
-/* False when the opener takes no more. */
+/* False: the opener takes no more. */
 static bool requests_open(struct requests *rs, struct pending_open *o,
 			  enum msg_type type, const void *payload, size_t len)
 {
-	if (conn_send(&rs->opener->conn, type, ++rs->last_id, payload, len, NULL, 0, NULL, 0))
+	rs->last_id++;
+	if (conn_send(&rs->opener->conn, type, rs->last_id, payload, len, NULL, 0, NULL, 0))
 		return false;
 	o->id = rs->last_id;
 	o->since_ns = now_ns();
@@ -66,13 +94,15 @@ static bool requests_open(struct requests *rs, struct pending_open *o,
 	return true;
 }
 
+/* Open the next mapping, unless one is being opened. */
 static void requests_next(struct requests *rs)
 {
 	struct pending_open *o = &rs->open[0];
 
-	while (rs->ready && !o->id && rs->unanswered < EXE_AHEAD &&
-	       (queue_get(&rs->asked, &o->request, false) ||
-		queue_get(&rs->listed, &o->request, true))) {
+	while (rs->ready && !o->id && rs->unanswered < EXE_AHEAD) {
+		if (!request_queue_get(&rs->asked, &o->request, false) &&
+		    !request_queue_get(&rs->listed, &o->request, true))
+			return;
 		if (requests_wanted(rs, &o->request) &&
 		    !requests_open(rs, o, MSG_OPEN, &o->request, sizeof(o->request)))
 			rs->entries->stats->open_failed++;
@@ -81,49 +111,59 @@ static void requests_next(struct requests *rs)
 
 void requests_add(struct requests *rs, const struct request_file *request, bool listed)
 {
-	rs->entries->stats->file_requests += !listed;
+	struct loader_stats *stats = rs->entries->stats;
+
+	if (!listed)
+		stats->file_requests++;
 	if (!requests_wanted(rs, request))
 		return;
 	/* an overlay's file has the identity of the file beneath it */
 	if (!opener_trusts(request->key.magic)) {
-		rs->entries->stats->fs_refused += !listed;
+		if (!listed)
+			stats->fs_refused++;
 		return;
 	}
-	if (!queue_put(listed ? &rs->listed : &rs->asked, request,
-		       listed ? 32 * REQUESTS_SHARE : REQUESTS_SHARE))
-		rs->list_more |= listed;
+	if (!listed)
+		(void)request_queue_put(&rs->asked, request, &asked_limits);
+	else if (!request_queue_put(&rs->listed, request, &listed_limits))
+		rs->list_more = true;
 	requests_next(rs);
 }
 
-/* Does the kernel see, behind this descriptor, the file that was asked for, and
- * is its path the host's? */
-static int confirm(struct requests *rs, struct msg_exe *exe, int fd)
+/* Does the kernel see, under this descriptor, the file that was asked for?  Notes
+ * whether its path is the host's. */
+static bool requests_confirm(struct requests *rs, struct msg_exe *exe, int fd)
 {
 	void *p = mmap(NULL, 1, PROT_READ, MAP_PRIVATE, fd, 0);
 	struct file_key key;
 	int r;
 
 	if (p == MAP_FAILED)
-		return -errno;
+		return false;
 	r = bpf_identify(rs->entries->bpf, p, &key);
 	munmap(p, 1);
 	exe->host = r > 0;
-	return r < 0 ? r : memcmp(&key, &exe->key, sizeof(key)) ? -ESTALE : 0;
+	return r >= 0 && !memcmp(&key, &exe->key, sizeof(key));
 }
 
-static void opened_mapping(struct requests *rs, const struct request_file *r, const struct msg *m)
+/* The opener's answer about a mapping: pass the file to the hub. */
+static void requests_mapping_opened(struct requests *rs, const struct request_file *r,
+				    const struct msg *m)
 {
 	struct msg_exe exe = { .key = r->key, .tgid = r->tgid, .begins = r->kind == REQUEST_EXEC };
 	struct entries *e = rs->entries;
-	uint64_t *failed = m->hdr.type == MSG_OPEN_FAILED ? &e->stats->open_failed :
-			   confirm(rs, &exe, m->fds[0]) ? &e->stats->key_mismatch : NULL;
 
-	if (failed) {
-		++*failed;
+	if (m->hdr.type == MSG_OPEN_FAILED) {
+		e->stats->open_failed++;
+		return;
+	}
+	if (!requests_confirm(rs, &exe, m->fds[0])) {
+		e->stats->key_mismatch++;
 		return;
 	}
 	exe.no_room = entries_confirmed(e, &r->key, false) == -E2BIG;
-	if (hub_link_send(e->hub, MSG_EXE, ++rs->last_id, &exe, sizeof(exe),
+	rs->last_id++;
+	if (hub_link_send(e->hub, MSG_EXE, rs->last_id, &exe, sizeof(exe),
 			  m->buf, m->hdr.len, m->fds[0])) {
 		entries_confirmed(e, &r->key, true);
 		return;
@@ -134,18 +174,20 @@ static void opened_mapping(struct requests *rs, const struct request_file *r, co
 
 /* --- for the hub -------------------------------------------------------------- */
 
-/* What became of its question; if that does not get through, it goes on without.
- * fd is borrowed; -1: none, for this reason. */
-static void requests_tell(struct requests *rs, uint64_t id, int fd, int reason)
+/* Answer the hub's question with a descriptor (borrowed), or if there is none (-1) with
+ * the reason, an errno.  If the answer does not get through, the hub goes on without. */
+static void requests_answer(struct requests *rs, uint64_t id, int fd, uint32_t reason)
 {
 	struct msg_open_failed failed = { .error = reason };
-	bool none = fd < 0;
 
-	(void)!hub_link_send(rs->entries->hub, none ? MSG_WANTED_NONE : MSG_WANTED_FILE, id,
-			     &failed, none ? sizeof(failed) : 0, NULL, 0, fd);
+	if (fd >= 0)
+		hub_link_send(rs->entries->hub, MSG_WANTED_FILE, id, NULL, 0, NULL, 0, fd);
+	else
+		hub_link_send(rs->entries->hub, MSG_WANTED_NONE, id, &failed, sizeof(failed),
+			      NULL, 0, -1);
 }
 
-static void on_alive(void *ctx, const struct request_file *r)
+static void requests_note_alive(void *ctx, const struct request_file *r)
 {
 	struct requests *rs = ctx;
 	struct pending_open *o = rs->asking;
@@ -157,51 +199,72 @@ static void on_alive(void *ctx, const struct request_file *r)
 	requests_add(rs, r, true);	/* a jitdump may have been mapped lately */
 }
 
+/* Does the process that a question of the hub is about still run? */
 static bool requests_alive(struct requests *rs, struct pending_open *o)
 {
 	rs->asking = o;
 	o->alive = false;
-	(void)!bpf_list(rs->entries->bpf, o->request.tgid, on_alive, rs);
+	(void)!bpf_list(rs->entries->bpf, o->request.tgid, requests_note_alive, rs);
 	return o->alive;
+}
+
+/* Where to note another question of the hub; NULL: there is no room. */
+static struct pending_open *requests_free_place(struct requests *rs)
+{
+	for (int i = 1; i < OPENS_MAX; i++) {
+		if (!rs->open[i].id)
+			return &rs->open[i];
+	}
+	return NULL;
+}
+
+/* Pass a question of the hub to the opener.  0, or the errno that says why not. */
+static int requests_pass_on(struct requests *rs, const struct msg *m)
+{
+	struct msg_wanted q = *(const struct msg_wanted *)m->buf;
+	const char *paths_end = q.paths + sizeof(q.paths);
+	struct pending_open *o = requests_free_place(rs);
+
+	if (!o)
+		return EAGAIN;
+	if (m->hdr.type == MSG_DEBUG_WANTED) {
+		if (paths_end[-1] || paths_end[-2])
+			return EAGAIN;
+	} else {
+		if (rs->mems >= MEMS_A_SECOND)
+			return EAGAIN;
+		rs->mems++;
+	}
+	o->request = (struct request_file){ .tgid = q.tgid, .start_ns = q.start_ns };
+	o->hub_id = m->hdr.id;
+	if (m->hdr.type == MSG_PERF_MAP_WANTED && !requests_alive(rs, o))
+		return ESRCH;
+	q.ns_tgid = o->request.ns_tgid;
+	return requests_open(rs, o, m->hdr.type, &q, sizeof(q)) ? 0 : EAGAIN;
 }
 
 void requests_asked(struct requests *rs, const struct msg *m)
 {
-	struct msg_wanted q = *(const struct msg_wanted *)m->buf;
-	bool debug = m->hdr.type == MSG_DEBUG_WANTED;
-	struct pending_open *o = rs->open + 1;
+	int reason = requests_pass_on(rs, m);
 
-	while (o < rs->open + OPENS_MAX && o->id)
-		o++;
-	if (o == rs->open + OPENS_MAX ||
-	    (debug ? q.paths[sizeof(q.paths) - 2] | q.paths[sizeof(q.paths) - 1] : rs->mems >= MEMS_A_SECOND)) {
-		requests_tell(rs, m->hdr.id, -1, EAGAIN);
-		return;
-	}
-	o->request = (struct request_file){ .tgid = q.tgid, .start_ns = q.start_ns };
-	o->hub_id = m->hdr.id;
-	rs->mems += !debug;
-	if (m->hdr.type == MSG_PERF_MAP_WANTED && !requests_alive(rs, o))
-		return requests_tell(rs, m->hdr.id, -1, ESRCH);
-	q.ns_tgid = o->request.ns_tgid;
-	if (!requests_open(rs, o, m->hdr.type, &q, sizeof(q)))
-		requests_tell(rs, m->hdr.id, -1, EAGAIN);
+	if (reason)
+		requests_answer(rs, m->hdr.id, -1, reason);
 }
 
 /*
- * What was opened is the process's that was meant if that one is alive then: nobody
- * else had its number.
+ * The opener's answer to a question of the hub.  A process's number is given to another
+ * one only after it has ended: if it is alive now, what was opened is its own.
  */
-static void opened_for_hub(struct requests *rs, struct pending_open *o, const struct msg *m)
+static void requests_hub_opened(struct requests *rs, struct pending_open *o, const struct msg *m)
 {
 	const struct msg_open_failed *failed = (const void *)m->buf;
-	int fd = m->nfds ? m->fds[0] : -1, reason = fd < 0 ? failed->error : 0;
 
-	if (fd >= 0 && o->type != MSG_DEBUG_WANTED && !requests_alive(rs, o)) {
-		fd = -1;
-		reason = ESRCH;
-	}
-	requests_tell(rs, o->hub_id, fd, reason);
+	if (m->hdr.type == MSG_OPEN_FAILED)
+		requests_answer(rs, o->hub_id, -1, failed->error);
+	else if (o->type != MSG_DEBUG_WANTED && !requests_alive(rs, o))
+		requests_answer(rs, o->hub_id, -1, ESRCH);
+	else
+		requests_answer(rs, o->hub_id, m->fds[0], 0);
 }
 
 void requests_opened(struct requests *rs, struct msg *m)
@@ -209,20 +272,20 @@ void requests_opened(struct requests *rs, struct msg *m)
 	for (int i = 0; i < OPENS_MAX; i++) {
 		struct pending_open *o = &rs->open[i];
 
-		/* an answer that a deadline has overtaken is for nobody */
+		/* an answer that comes after its deadline is dropped */
 		if (!o->id || o->id != m->hdr.id)
 			continue;
 		o->id = 0;
 		if (o->type == MSG_OPEN)
-			opened_mapping(rs, &o->request, m);
+			requests_mapping_opened(rs, &o->request, m);
 		else
-			opened_for_hub(rs, o, m);
+			requests_hub_opened(rs, o, m);
 	}
 	msg_close_fds(m);
 	requests_next(rs);
 }
 
-/* --- the state of things -------------------------------------------------------- */
+/* --- state and time --------------------------------------------------------- */
 
 void requests_ready(struct requests *rs, bool ready)
 {
@@ -233,15 +296,17 @@ void requests_ready(struct requests *rs, bool ready)
 
 void requests_answered(struct requests *rs)
 {
-	rs->unanswered -= rs->unanswered != 0;
+	if (rs->unanswered)
+		rs->unanswered--;
 	requests_next(rs);
 }
 
 bool requests_list_again(struct requests *rs)
 {
-	if (!rs->list_more || rs->listed.n || !rs->list_useful || rs->unanswered >= EXE_AHEAD)
+	if (!rs->list_more || !rs->list_useful || rs->listed.n || rs->unanswered >= EXE_AHEAD)
 		return false;
-	rs->list_more = rs->list_useful = false;
+	rs->list_more = false;
+	rs->list_useful = false;
 	return true;
 }
 
@@ -258,17 +323,20 @@ bool requests_tick(struct requests *rs, uint64_t now)
 	for (int i = 0; i < OPENS_MAX; i++) {
 		struct pending_open *o = &rs->open[i];
 
-		waits |= o->id != 0;
-		if (!o->id || now - o->since_ns < OPEN_DEADLINE_NS)
+		if (!o->id)
 			continue;
-		o->id = 0;
+		waits = true;
+		if (now - o->since_ns < OPEN_DEADLINE_NS)
+			continue;
 		late = true;
+		o->id = 0;
 		if (o->type != MSG_OPEN)
-			requests_tell(rs, o->hub_id, -1, ETIMEDOUT);
+			requests_answer(rs, o->hub_id, -1, ETIMEDOUT);
 	}
-	rs->entries->stats->open_killed += late;
-	if (late)
+	if (late) {
+		rs->entries->stats->open_killed++;
 		opener_kill(rs->opener);
+	}
 	requests_next(rs);
 	return waits;
 }

@@ -9,7 +9,7 @@
  * without asking the hub first: the process may be about to end.
  *
  * The hub may also ask for the debug file of a build ID, and for the memory or the
- * perf map of a process, to read.
+ * perf map of a process, which it gets to read.
  */
 #ifndef LOADERD_REQUESTS_H
 #define LOADERD_REQUESTS_H
@@ -36,7 +36,7 @@ struct pending_open {		/* with the opener */
 	uint64_t since_ns;
 	enum msg_type type;	/* MSG_OPEN, or a question of the hub */
 	uint64_t hub_id;	/* of that question */
-	bool alive;		/* the process whose memory it is */
+	bool alive;		/* .request's process was listed */
 	struct request_file request;	/* the mapping; or the process: tgid and
 					 * start_ns */
 };
@@ -52,34 +52,33 @@ struct requests {
 	uint64_t last_id;
 	uint32_t unanswered;	/* MSG_EXE with the hub */
 	uint32_t mems;		/* opened since the last tick */
-	struct pending_open *asking;	/* whose process is listed */
+	struct pending_open *asking;	/* the one whose process requests_alive() lists */
 };
 
 /* A request came in; listed: from the list of mappings, less urgent. */
-void requests_add(struct requests *rs, const struct request_file *request,
-		   bool listed);
+void requests_add(struct requests *rs, const struct request_file *request, bool listed);
 
-/* The hub has been told all, and is ready for files; or it is gone. */
+/* The hub has been told all that there is and takes files; or (false) it is gone. */
 void requests_ready(struct requests *rs, bool ready);
 
 /* The hub is done with a file. */
 void requests_answered(struct requests *rs);
 
-/* MSG_DEBUG_WANTED, MSG_MEM_WANTED or MSG_PERF_MAP_WANTED; m: judged by its rule
- * only. */
+/* MSG_DEBUG_WANTED, MSG_MEM_WANTED or MSG_PERF_MAP_WANTED.  Of m only the rule of its type
+ * was checked. */
 void requests_asked(struct requests *rs, const struct msg *m);
 
 /* An answer of the opener.  Takes over the descriptor. */
 void requests_opened(struct requests *rs, struct msg *m);
 
-/* The list of mappings was longer than its queue, which is empty now, and the
- * last one was of use: list them again.  True once each time. */
+/* Are mappings to be listed again?  They are if the last list did not fit into its queue,
+ * which is empty now, and led to a file for the hub.  True once after each list. */
 bool requests_list_again(struct requests *rs);
 
 /* Nothing is waiting, being opened, or with the hub. */
 bool requests_idle(const struct requests *rs);
 
-/* Deadlines; each second.  Had the opener something to open? */
+/* Each second: end what the opener does not answer in time.  Had it something to open? */
 bool requests_tick(struct requests *rs, uint64_t now);
 
 #endif /* LOADERD_REQUESTS_H */

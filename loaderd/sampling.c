@@ -14,7 +14,7 @@
 #include "common/log.h"
 #include "loaderd/store.h"
 
-static int open_event(const struct sampling *s, uint32_t cpu, bool hardware)
+static int sampling_open_event(const struct sampling *s, uint32_t cpu, bool hardware)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
@@ -29,34 +29,36 @@ static int open_event(const struct sampling *s, uint32_t cpu, bool hardware)
 	return syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-static int event_enable(int fd)
+static int sampling_enable_event(int fd)
 {
 	store_put(EVENT_NAME, fd);
 	return ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
 }
 
+/* Sample one more CPU.  0 or -errno. */
 static int sampling_attach(struct sampling *s, uint32_t cpu)
 {
-	int r, fd = open_event(s, cpu, true);
+	int r, fd = sampling_open_event(s, cpu, true);
 
 	s->hardware = fd >= 0;
 	if (fd < 0)
-		fd = open_event(s, cpu, false);
+		fd = sampling_open_event(s, cpu, false);
 	if (fd < 0 || ioctl(fd, PERF_EVENT_IOC_SET_BPF, s->prog_fd) < 0 ||
-	    (s->enabled && event_enable(fd) < 0)) {
+	    (s->enabled && sampling_enable_event(fd) < 0)) {
 		r = -errno;
 		close(fd);
 		return r;
 	}
-	s->event[s->n++] = fd;
+	s->event[s->n] = fd;
+	s->n++;
 	return 0;
 }
 
 /*
- * Other distances of samples until the next second, each CPU its own, within a fifth: or
- * what does something in step with us is sampled always, or never.  Each second time it
- * is the complement, so that two seconds have as many samples as they should; 0.47 Hz
- * more are for the sample that was on its way, since the clock begins anew.
+ * Vary the distance of samples, for each CPU on its own, by up to a fifth: otherwise what
+ * runs in step with sampling is sampled always, or never.  Every other time it is varied
+ * by the complement, so that two seconds have as many samples as they should.  0.47 Hz
+ * more make up for the sample that was due next, since the clock starts anew.
  */
 static void sampling_vary(struct sampling *s)
 {
@@ -66,13 +68,16 @@ static void sampling_vary(struct sampling *s)
 	for (uint32_t i = 0; i < s->n; i++) {
 		uint64_t part = s->random * (2 * i + 1) >> 32;
 		uint64_t mhz = s->frequency * (800 + (400 * part >> 32)) + 470;
-		uint64_t value = s->hardware ? mhz / 1000 : 1000 * NSEC_PER_SEC / mhz;
+		/* cpu-cycles: Hz; cpu-clock: ns between samples */
+		uint64_t value = 1000 * NSEC_PER_SEC / mhz;
 
+		if (s->hardware)
+			value = mhz / 1000;
 		ioctl(s->event[i], PERF_EVENT_IOC_PERIOD, &value);
 	}
 }
 
-/* Where CPUs came or went, all events are opened anew. */
+/* If CPUs came or went, all events are opened anew. */
 int sampling_refresh(struct sampling *s)
 {
 	char list[sizeof(s->list)] = "";
@@ -86,9 +91,12 @@ int sampling_refresh(struct sampling *s)
 	sampling_stop(s);
 	for (uint32_t cpu = 0; cpu < s->cpus; cpu++) {
 		r = sampling_attach(s, cpu);
-		failed = r && r != -ENODEV ? r : failed;	/* -ENODEV: offline */
+		if (r && r != -ENODEV)	/* -ENODEV: offline */
+			failed = r;
 	}
-	strcpy(s->list, failed ? "" : list);
+	s->list[0] = '\0';
+	if (!failed)
+		strcpy(s->list, list);
 	return failed;
 }
 
@@ -99,21 +107,29 @@ int sampling_open(struct sampling *s, int prog_fd, uint32_t cpus, uint32_t frequ
 		.cpus = cpus < CPUS_MAX ? cpus : CPUS_MAX,
 	};
 	s->online_fd = open("/sys/devices/system/cpu/online", O_RDONLY | O_CLOEXEC);
-	return s->online_fd < 0 ? -errno : sampling_refresh(s);
+	if (s->online_fd < 0)
+		return -errno;
+	return sampling_refresh(s);
 }
 
 void sampling_former(struct sampling *s)
 {
-	for (int fd = store_get(EVENT_NAME, 0); fd >= 0 && s->n < CPUS_MAX;
-	     fd = store_get(EVENT_NAME, fd + 1))
-		s->event[s->n++] = fd;
+	int fd = store_get(EVENT_NAME, 0);
+
+	while (fd >= 0 && s->n < CPUS_MAX) {
+		s->event[s->n] = fd;
+		s->n++;
+		fd = store_get(EVENT_NAME, fd + 1);
+	}
 }
 
 void sampling_enable(struct sampling *s)
 {
-	for (uint32_t i = 0; i < s->n && !s->enabled; i++) {
-		if (event_enable(s->event[i]) < 0)
-			log_err("a perf event: %s", strerror(errno));
+	if (s->enabled)
+		return;
+	for (uint32_t i = 0; i < s->n; i++) {
+		if (sampling_enable_event(s->event[i]) < 0)
+			log_err("cannot enable a perf event: %s", strerror(errno));
 	}
 	s->enabled = true;
 }
@@ -122,9 +138,10 @@ void sampling_stop(struct sampling *s)
 {
 	if (s->n)
 		store_remove(EVENT_NAME);
-	while (s->n) {
-		/* systemd may close its own later */
-		ioctl(s->event[--s->n], PERF_EVENT_IOC_DISABLE, 0);
-		close(s->event[s->n]);
+	for (uint32_t i = 0; i < s->n; i++) {
+		/* it would go on until systemd closes its own descriptor, too */
+		ioctl(s->event[i], PERF_EVENT_IOC_DISABLE, 0);
+		close(s->event[i]);
 	}
+	s->n = 0;
 }

@@ -29,7 +29,9 @@ int store_get(const char *name, int from)
 		n = strcspn(names, ":");
 		if (fd >= from && n == strlen(name) && !memcmp(names, name, n))
 			return fd;
-		names += n + (names[n] == ':');
+		names += n;
+		if (*names)
+			names++;
 	}
 	return -1;
 }
@@ -49,7 +51,7 @@ void store_clear(void)
 	char *names = getenv("LISTEN_FDNAMES");
 
 	for (int fd = STORE_FIRST; names && *names; fd++) {
-		/* systemd may close its own later: a program must not run on */
+		/* or its program runs until systemd closes its own descriptor, too */
 		ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
 		close(fd);
 		store_remove(strsep(&names, ":"));

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "common/log.h"
-#include "common/log_quote.h"
 
 static int outfile_complain(const char *path)
 {

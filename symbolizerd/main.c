@@ -23,7 +23,6 @@
 #include "common/number.h"
 #include "common/sandbox.h"
 #include "common/service.h"
-#include "common/service_listen.h"
 #include "symbolizerd/worker/confine.h"
 #include "symbolizerd/worker/priority.h"
 #include "symbolizerd/hub/hub.h"

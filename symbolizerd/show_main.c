@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "common/log.h"
-#include "common/log_quote.h"
 #include "common/number.h"
 #include "common/sandbox.h"
 #include "ipc/message_hub.h"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# What can be held by a script: SPDX lines, sizes, who includes whom.
+# What a script can check: licences, sizes, includes, names, plain C.
 cd "$(dirname "$0")/.." || exit 1
 check() {	# name, offending lines
 	if [ -z "$2" ]; then
@@ -27,3 +27,4 @@ check "nothing unfinished is marked in the sources" \
 	"$(grep -nwE 'TODO|FIXME|XXX' $(echo "$src" | grep -E '\.[ch]$'))"
 tests/lint_arrows.py
 tests/lint_names.py
+tests/lint_plain.py

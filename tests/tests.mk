@@ -12,7 +12,7 @@ FUZZ :=
 HOSTILE :=
 # a worker's table into the maps of a sampler, for programs that have one
 INSTALL_TABLE := tests/live/install_table.c loaderd/elements.c loaderd/store.c common/service.c common/send_fds.c \
-	ipc/sealed.c ipc/sealed_map.c \
+	ipc/sealed.c \
 	$(addprefix symbolizerd/tables/,tables.c rules.c slabs.c worker_table.c owners.c)
 include $(wildcard tests/unit/*.mk tests/fuzz/*.mk tests/hostile/*.mk)
 
@@ -31,7 +31,7 @@ $(O)/unit/$(1): $(O)/san/tests/unit/main.o $(O)/san/tests/unit/test_$(1).o \
 		$$(unit_$(1)_SRCS:%.c=$(O)/san/%.o)
 	@mkdir -p $$(@D)
 	$$(call say,LD)
-	$$(Q)$$(CC) $$(SAN) $$^ $$(unit_$(1)_LIBS) -o $$@
+	$$(Q)$$(CC) $$(SAN) -Wl,--gc-sections $$^ $$(unit_$(1)_LIBS) -o $$@
 endef
 $(foreach t,$(UNIT),$(eval $(call unit_rule,$(t))))
 
@@ -71,7 +71,7 @@ $(foreach t,$(HOSTILE),$(eval $(call hostile_rule,$(t))))
 # tests' objects, in $(O)/sanitized.  confine_* are about the filters as they are, and hub_share
 # about CPU time.
 SANITIZED := $(filter-out confine_% hub_share,$(HOSTILE))
-SANITIZED_LINK = $(Q)$(CC) $(SAN) -Wl,--as-needed,--wrap=setrlimit,--wrap=seccomp_load $^ $(1) -o $@
+SANITIZED_LINK = $(Q)$(CC) $(SAN) -Wl,--as-needed,--gc-sections,--wrap=setrlimit,--wrap=seccomp_load $^ $(1) -o $@
 define sanitized_program
 $(O)/sanitized/bin/$(1): $$($(1)_SRCS:%.c=$(O)/san/%.o) $$($(1)_GEN:%.c=$(O)/san/%.o) $(O)/san/tests/hostile/sanitized.o
 	@mkdir -p $$(@D)
@@ -101,7 +101,7 @@ $(O)/fuzz/$(1): $(O)/fuzzer/tests/fuzz/fuzz_$(1).o \
 		$$(fuzz_$(1)_SRCS:%.c=$(O)/fuzzer/%.o)
 	@mkdir -p $$(@D)
 	$$(call say,LD)
-	$$(Q)$$(CLANG) $$(SAN) -fsanitize=fuzzer $$^ $$(fuzz_$(1)_LIBS) -o $$@
+	$$(Q)$$(CLANG) $$(SAN) -fsanitize=fuzzer -Wl,--gc-sections $$^ $$(fuzz_$(1)_LIBS) -o $$@
 endef
 $(foreach t,$(FUZZ),$(eval $(call fuzz_rule,$(t))))
 
@@ -134,7 +134,7 @@ fuzz: fuzzers
 PRIVILEGED := $(filter trifold-loaderd trifold-supervisor trifold-start,$(PROGRAMS))
 .PHONY: tcb
 tcb: $(PRIVILEGED:%=$(O)/bin/%)
-	@r=0; $(foreach p,$(PRIVILEGED),tests/tcb.sh $(p) $($(p)_OBJS:.o=.d) || r=1;) exit $$r
+	@r=0; $(foreach p,$(PRIVILEGED),tests/tcb.py $(p) $(O)/$(p).map $($(p)_OBJS:.o=.d) || r=1;) exit $$r
 
 # kernels other than this machine's (tests/vm/matrix): VM="5.10 newest" for some
 .PHONY: test-vm

@@ -8,7 +8,6 @@
 
 #include "cli/config/config.h"
 #include "common/log.h"
-#include "common/log_quote.h"
 
 /* As compilers do, so that editors find the line. */
 static void config_check_say(const char *path, uint32_t line, bool warning,

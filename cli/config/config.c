@@ -15,7 +15,6 @@
 #include "cli/config/file.h"
 #include "cli/config/places.h"
 #include "common/log.h"
-#include "common/log_quote.h"
 #include "common/number.h"
 
 #define SHOWN_MAX	96	/* of a foreign word in a message */

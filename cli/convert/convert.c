@@ -13,7 +13,6 @@
 #include "cli/supervisor/identity.h"
 #include "common/clock.h"
 #include "common/log.h"
-#include "common/log_quote.h"
 #include "common/read_all.h"
 #include "common/sandbox.h"
 #include "profile/formats/formats.h"

@@ -16,7 +16,6 @@
 #include "cli/diff/rows.h"
 #include "common/json.h"
 #include "common/log.h"
-#include "common/log_quote.h"
 #include "common/read_all.h"
 #include "profile/formats/formats.h"
 #include "profile/outfile.h"

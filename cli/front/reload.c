@@ -8,7 +8,6 @@
 #include "cli/config/env.h"
 #include "cli/supervisor/ask.h"
 #include "common/log.h"
-#include "common/log_quote.h"
 
 /* The recorder was told the frequency, and has one for all of its file. */
 static bool waits(const struct options *o, enum config_id id)

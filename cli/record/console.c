@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "common/log.h"
-#include "common/log_quote.h"
 
 #define PUMP_BYTES	65536	/* then others get their turn */
 

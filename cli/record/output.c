@@ -8,7 +8,6 @@
 #include "cli/record/command_path.h"
 #include "cli/record/target.h"
 #include "common/log.h"
-#include "common/log_quote.h"
 #include "profile/formats/formats.h"
 
 bool output_settle_format(struct options *o, const char *command)

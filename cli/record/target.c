@@ -19,7 +19,6 @@
 #include "cli/record/named.h"
 #include "common/container.h"
 #include "common/log.h"
-#include "common/log_quote.h"
 
 #define CGROUPS		"/sys/fs/cgroup"
 #define HYBRID		CGROUPS "/unified"	/* v2 beside v1 (systemd) */

@@ -13,7 +13,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "common/log_quote.h"
+#include "common/log.h"
 #include "ipc/snapshot_fds.h"
 
 #define MAPS_MAX	65536	/* lines that are looked at */

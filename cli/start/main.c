@@ -6,15 +6,17 @@
  *   trifold-start --reload loaderd PID
  *
  * It has the unit's user and capabilities.  The daemon's words are what
- * trifold-config.service wrote (cli/unit/unit_config.h), as far as ask.c lists
- * them; which users the others are, /etc/passwd says, and where their sockets are,
- * this file.  Nothing of the environment goes on but systemd's own variables.
+ * trifold-config.service wrote (cli/unit/unit_config.h), and all must be listed in
+ * ask.c.  The users of the other daemons are looked up in /etc/passwd; the paths of
+ * their sockets are in this file.  Of the environment only systemd's own variables are
+ * passed on.
  * --reload: end the process PID, which the unit starts again, if it would get other
  * arguments now.
  */
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <limits.h>
 #include <pwd.h>
 #include <signal.h>
@@ -32,11 +34,14 @@
 #define ARGS_MAX	320	/* PLAN_WORDS_MAX, and ours */
 #define SAME_MAX	(ASK_WORDS_MAX + 4096)
 
-/* .user: its number is the value */
 static const struct start_daemon {
 	const char *name;
 	enum program id;
-	struct { const char *option, *value, *user; } fixed[4];	/* up to the first without one */
+	struct {
+		const char *option;	/* NULL: the end */
+		const char *value;	/* or NULL */
+		const char *user;	/* whose number is the value; or NULL */
+	} fixed[4];
 } start_daemons[] = {
 	{ "loaderd", PROGRAM_LOADER, {
 		{ "--hub", LOADER_SOCKET, NULL },
@@ -56,15 +61,17 @@ static const struct start_daemon {
 
 #define START_DAEMONS	(sizeof(start_daemons) / sizeof(start_daemons[0]))
 
-/* What systemd says to a service, and what is no word of the configuration. */
+/* systemd's variables, which are not part of the configuration. */
 static const char *const start_kept[] = {
 	"LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES", "NOTIFY_SOCKET",
 	"WATCHDOG_PID", "WATCHDOG_USEC", "JOURNAL_STREAM",
 };
 #define START_KEPT	(sizeof(start_kept) / sizeof(start_kept[0]))
 
-static char *start_args[ARGS_MAX + 1];
-static int start_n;
+struct start_args {
+	char *word[ARGS_MAX + 1];
+	int n;
+};
 
 __attribute__((format(printf, 1, 2)))
 static char *start_text(const char *fmt, ...)
@@ -79,22 +86,23 @@ static char *start_text(const char *fmt, ...)
 	return s;
 }
 
-static void start_add(char *word)
+static void start_add(struct start_args *args, const char *word)
 {
-	if (start_n == ARGS_MAX)
+	if (args->n == ARGS_MAX)
 		errx(1, "too many arguments");
-	start_args[start_n++] = word;
+	args->word[args->n] = (char *)word;
+	args->n++;
 }
 
 /* "--name=value" becomes two arguments, as loaderd takes them. */
-static void start_add_option(char *word)
+static void start_add_option(struct start_args *args, char *word)
 {
 	char *value = strchr(word, '=');
 
-	start_add(word);
+	start_add(args, word);
 	if (value) {
 		*value = '\0';
-		start_add(value + 1);
+		start_add(args, value + 1);
 	}
 }
 
@@ -106,147 +114,174 @@ static void start_environment(void)
 	for (size_t i = 0; i < START_KEPT; i++) {
 		const char *v = getenv(start_kept[i]);
 
-		if (v)
-			kept[n++] = start_text("%s=%s", start_kept[i], v);
+		if (v) {
+			kept[n] = start_text("%s=%s", start_kept[i], v);
+			n++;
+		}
 	}
 	clearenv();
-	while (n)
-		putenv(kept[--n]);
+	for (int i = 0; i < n; i++)
+		putenv(kept[i]);
 	setenv("PATH", "/usr/sbin:/usr/bin:/sbin:/bin", 1);
 	setenv("LANG", "C.UTF-8", 1);
 }
 
 /* The numbers of the viewer's sockets, which systemd opened. */
-static void start_add_sockets(void)
+static void start_add_sockets(struct start_args *args)
 {
 	const char *fds = getenv("LISTEN_FDS");
 	int n = fds ? atoi(fds) : 0;
 
 	for (int fd = 3; fd < 3 + n && fd < 5; fd++) {
-		start_add((char *)"--listen-fd");
-		start_add(start_text("%d", fd));
+		start_add(args, "--listen-fd");
+		start_add(args, start_text("%d", fd));
 	}
 }
 
-static void start_add_fixed(const struct start_daemon *d)
+static void start_add_uid(struct start_args *args, const char *user)
+{
+	const struct passwd *pw = getpwnam(user);
+
+	if (!pw || !pw->pw_uid)
+		errx(1, "there is no user %s: systemd-sysusers makes it", user);
+	start_add(args, start_text("%u", pw->pw_uid));
+}
+
+static void start_add_fixed(struct start_args *args, const struct start_daemon *d)
 {
 	for (int i = 0; i < 4 && d->fixed[i].option; i++) {
-		const struct passwd *pw;
-
-		start_add((char *)d->fixed[i].option);
+		start_add(args, d->fixed[i].option);
 		if (d->fixed[i].value)
-			start_add((char *)d->fixed[i].value);
-		if (!d->fixed[i].user)
-			continue;
-		pw = getpwnam(d->fixed[i].user);
-		if (!pw || !pw->pw_uid)
-			errx(1, "there is no user %s: systemd-sysusers makes it",
-			     d->fixed[i].user);
-		start_add(start_text("%u", pw->pw_uid));
+			start_add(args, d->fixed[i].value);
+		if (d->fixed[i].user)
+			start_add_uid(args, d->fixed[i].user);
 	}
 	if (d->id == PROGRAM_VIEWER)
-		start_add_sockets();
+		start_add_sockets(args);
 }
 
-static char *start_read(const char *name, size_t *len)
+/* Read from fd up to its end, or max bytes, and close it.  Returns how many; a failure ends
+ * the program. */
+static size_t start_read_all(int fd, char *text, size_t max, const char *path)
+{
+	size_t len = 0;
+	ssize_t n;
+
+	do {
+		n = read(fd, text + len, max - len);
+		if (n < 0)
+			err(1, "%s", path);
+		len += (size_t)n;
+	} while (n > 0);
+	close(fd);
+	return len;
+}
+
+/* The words in the daemon's file, each with a newline. */
+static char *start_read_words(const char *name, size_t *len)
 {
 	char *path = start_text(WORDS_DIR "/%s", name);
 	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	char *text = malloc(ASK_WORDS_MAX + 1);
+	static char text[ASK_WORDS_MAX + 1];
 	struct stat st;
-	ssize_t n;
 
-	if (!text)
-		err(1, "memory");
 	if (fd < 0 || fstat(fd, &st) < 0)
 		err(1, "%s: is trifold-config.service active?", path);
 	if (!S_ISREG(st.st_mode))
-		errx(1, "%s is no file", path);
-	*len = 0;
-	while ((n = read(fd, text + *len, ASK_WORDS_MAX + 1 - *len)) > 0)
-		*len += (size_t)n;
-	if (n < 0 || *len > ASK_WORDS_MAX || (*len && text[*len - 1] != '\n'))
-		errx(1, "%s cannot be read, or is not whole", path);
-	close(fd);
-	free(path);
+		errx(1, "%s is not a file", path);
+	*len = start_read_all(fd, text, sizeof(text), path);
+	if (*len > ASK_WORDS_MAX || (*len && text[*len - 1] != '\n'))
+		errx(1, "%s is too long, or not whole", path);
 	return text;
 }
 
-static void start_add_words(const struct start_daemon *d)
+static bool start_word_allowed(const struct start_daemon *d, const char *word)
+{
+	return ask_allows(d->id, word) && strncmp(word, "--own", 5) && !strstr(word, "-fd=");
+}
+
+static void start_add_words(struct start_args *args, const struct start_daemon *d)
 {
 	size_t len;
-	char *word = start_read(d->name, &len), *end = word + len, *next;
+	char *word = start_read_words(d->name, &len);
+	const char *end = word + len;
 
-	for (; word < end; word = next + 1) {
-		next = memchr(word, '\n', (size_t)(end - word));
-		*next = '\0';
-		if (strlen(word) != (size_t)(next - word) ||
-		    !ask_allows(d->id, word) || !strncmp(word, "--own", 5) ||
-		    strstr(word, "-fd="))
-			errx(1, WORDS_DIR "/%s: a word that is not on the list",
-			     d->name);
+	while (word < end) {
+		char *newline = memchr(word, '\n', (size_t)(end - word));
+
+		*newline = '\0';
+		if (word + strlen(word) != newline || !start_word_allowed(d, word))
+			errx(1, WORDS_DIR "/%s: a word that is not on the list", d->name);
 		if (*word == '-')
-			start_add_option(word);
+			start_add_option(args, word);
 		else
 			putenv(word);
+		word = newline + 1;
 	}
 }
 
-/* Has the process these arguments?  As /proc/PID/cmdline has them. */
-static bool start_same(int pid)
+/* Has the process these arguments, as /proc/PID/cmdline has them? */
+static bool start_same(const struct start_args *args, int pid)
 {
-	char *path = start_text("/proc/%d/cmdline", pid);
 	static char want[SAME_MAX], have[SAME_MAX + 1];
+	char *path = start_text("/proc/%d/cmdline", pid);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	size_t n = 0, got = 0;
-	ssize_t r;
+	size_t n = 0, got;
 
 	if (fd < 0)
 		err(1, "%s", path);
-	for (int i = 0; i < start_n; i++) {
-		size_t len = strlen(start_args[i]) + 1;
+	for (int i = 0; i < args->n; i++) {
+		size_t len = strlen(args->word[i]) + 1;
 
 		if (len > sizeof(want) - n)
 			errx(1, "too many words");
-		memcpy(want + n, start_args[i], len);
+		memcpy(want + n, args->word[i], len);
 		n += len;
 	}
-	while ((r = read(fd, have + got, sizeof(have) - got)) > 0)
-		got += (size_t)r;
-	close(fd);
-	free(path);
+	got = start_read_all(fd, have, sizeof(have), path);
 	return got == n && !memcmp(have, want, n);
 }
 
-static int start_reload(int pid)
+static int start_reload(const struct start_args *args, int pid)
 {
-	if (pid > 1 && !start_same(pid) && kill(pid, SIGUSR1) < 0)
+	if (pid <= 1)
+		return 1;
+	if (!start_same(args, pid) && kill(pid, SIGUSR1) < 0)
 		err(1, "process %d", pid);
-	return pid <= 1;
+	return 0;
+}
+
+static const struct start_daemon *start_find(const char *name)
+{
+	for (size_t i = 0; i < START_DAEMONS; i++) {
+		if (!strcmp(start_daemons[i].name, name))
+			return &start_daemons[i];
+	}
+	errx(2, "usage: trifold-start [--reload] loaderd|symbolizerd|exporterd|viewer [PID]");
 }
 
 int main(int argc, char **argv)
 {
 	bool reload = argc == 4 && !strcmp(argv[1], "--reload");
-	const char *name = reload ? argv[2] : argc == 2 ? argv[1] : "";
-	const struct start_daemon *d = start_daemons;
-	char self[PATH_MAX] = "", *slash;
+	static struct start_args args;
+	const struct start_daemon *d;
+	const char *name = "";
+	char self[PATH_MAX] = "", *file;
 
-	while (d < start_daemons + START_DAEMONS && strcmp(d->name, name))
-		d++;
-	if (d == start_daemons + START_DAEMONS)
-		errx(2, "usage: trifold-start [--reload] loaderd|symbolizerd|"
-		     "exporterd|viewer [PID]");
+	if (reload)
+		name = argv[2];
+	else if (argc == 2)
+		name = argv[1];
+	d = start_find(name);
 	if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
 		err(1, "/proc/self/exe");
-	slash = strrchr(self, '/');
 	start_environment();
-	start_add(start_text("trifold-%s", name));
-	start_add_fixed(d);
-	start_add_words(d);
+	start_add(&args, start_text("trifold-%s", d->name));
+	start_add_fixed(&args, d);
+	start_add_words(&args, d);
 	if (reload)
-		return start_reload(atoi(argv[3]));
-	execv(start_text("%.*s/%s", (int)(slash - self), self, start_args[0]),
-	      start_args);
-	err(1, "%s cannot be run", start_args[0]);
+		return start_reload(&args, atoi(argv[3]));
+	file = start_text("%s/%s", dirname(self), args.word[0]);
+	execv(file, args.word);
+	err(1, "%s cannot be run", file);
 }

@@ -8,7 +8,6 @@
 
 #include "common/clock.h"
 #include "common/log.h"
-#include "common/log_quote.h"
 #include "ipc/counter_table.h"
 
 __attribute__((format(printf, 3, 4))) static void

@@ -9,11 +9,11 @@
 #define ASK_SIGNALS	(1u << SIGHUP | 1u << SIGINT | 1u << SIGQUIT |	\
 			 1u << SIGKILL | 1u << SIGTERM)
 
-/* So many descriptors each program may get from a front ... */
+/* How many descriptors each program may get from a front. */
 static const int ask_fds[PROGRAM__COUNT] = { 0, 1, 0, 2, 1, 1, 1, 0 };
 
-/* ... and these words; with = or _ or . at its end, how the word begins.
- * Nothing here names a program, a user or a library. */
+/* The words that it may get.  One that ends in = or _ or . is how NAME=value begins.
+ * None of them names a program, a user or a library. */
 static const char *const ask_words[PROGRAM__COUNT][21] = {
 	[PROGRAM_HUB] = { "--debug", "--interval=", "--cpu-share=", "--lines-share=", "--own=", "--include-self", "--show-loops" },
 	[PROGRAM_EXPORTER] = {
@@ -44,29 +44,36 @@ const char *ask_option(char *const *argv, const char *name)
 	for (; *argv && strcmp(*argv, "--"); argv++) {
 		if (strncmp(*argv, name, len))
 			continue;
-		if ((*argv)[len] == '=')
+		if ((*argv)[len] == '=') {
 			ret = *argv + len + 1;
-		else if (!(*argv)[len] && argv[1])
-			ret = *++argv;
+		} else if (!(*argv)[len] && argv[1]) {
+			argv++;
+			ret = *argv;
+		}
 	}
 	return ret;
+}
+
+static bool ask_matches(const char *word, const char *listed)
+{
+	size_t len = strlen(listed);
+
+	if (!strchr("=_.", listed[len - 1]))
+		return !strcmp(word, listed);
+	return !strncmp(word, listed, len) && strchr(word, '=');
 }
 
 bool ask_allows(enum program id, const char *word)
 {
 	for (const char *const *w = ask_words[id]; *w; w++) {
-		size_t len = strlen(*w);
-
-		if (strchr("=_.", (*w)[len - 1]) ?
-		    !strncmp(word, *w, len) && strchr(word, '=') :
-		    !strcmp(word, *w))
+		if (ask_matches(word, *w))
 			return true;
 	}
 	return false;
 }
 
-/* A path that root would write to is the user's own word (programs.c), or
- * trifold.FORMAT here. */
+/* What root would write to is trifold.FORMAT here; a path comes from the user's own words
+ * only (programs.c). */
 static bool ask_words_allowed(const struct ask *m, size_t len)
 {
 	const char *word = m->words, *end = (const char *)m + len;
@@ -86,14 +93,15 @@ bool ask_check(const struct ask *m, size_t len, int n_fds)
 	if (len < ASK_BYTES(0) || m->program >= PROGRAM_FRONT)
 		return false;
 	if (m->kind == ASK_START)
-		return n_fds <= ask_fds[m->program] &&
-		       ask_words_allowed(m, len);
-	if (len > ASK_BYTES(0) || n_fds != (m->kind == ASK_OPEN))
+		return n_fds <= ask_fds[m->program] && ask_words_allowed(m, len);
+	if (len > ASK_BYTES(0))
 		return false;
+	if (m->kind == ASK_OPEN)
+		return n_fds == 1;
 	if (m->kind == ASK_SIGNAL)
-		return m->signal > 0 && m->signal < 32 &&
+		return n_fds == 0 && m->signal > 0 && m->signal < 32 &&
 		       ASK_SIGNALS >> m->signal & 1;
-	return m->kind == ASK_OPEN || m->kind == ASK_HUB;
+	return m->kind == ASK_HUB && n_fds == 0;
 }
 
 /* --- the socket ------------------------------------------------------------- */
@@ -128,12 +136,16 @@ int ask_recv(int socket, void *m, size_t size, int *fds, int *n, int flags)
 	struct msghdr mh = { .msg_iov = &iov, .msg_iovlen = 1,
 			     .msg_control = &control,
 			     .msg_controllen = sizeof(control) };
-	ssize_t len = recvmsg(socket, &mh, flags | MSG_CMSG_CLOEXEC);
-	const struct cmsghdr *c = len < 0 ? NULL : CMSG_FIRSTHDR(&mh);
+	const struct cmsghdr *c;
+	ssize_t len;
 
 	*n = 0;
+	len = recvmsg(socket, &mh, flags | MSG_CMSG_CLOEXEC);
+	if (len < 0 && errno == EAGAIN)
+		return 0;
 	if (len <= 0)
-		return len < 0 && errno == EAGAIN ? 0 : -EPIPE;
+		return -EPIPE;
+	c = CMSG_FIRSTHDR(&mh);
 	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS) {
 		*n = (int)((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
 		memcpy(fds, CMSG_DATA(c), (size_t)*n * sizeof(int));

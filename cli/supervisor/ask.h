@@ -4,14 +4,14 @@
  * both go over the socket
  *
  * The front (cli/front) has read arguments and configuration, and is confined.
- * The supervisor is root, and believes it as little as possible: the front may
+ * The supervisor is root, and trusts it as little as possible: the front may
  * have it start one of each program, with options and variables that are listed
  * in ask.c, and signal these children.  Programs, users, paths of sockets, the
- * recorded command and the paths that --output and --libexec name are the
- * supervisor's own knowledge.
+ * recorded command and the paths of --output and --libexec the supervisor takes
+ * from its own code and arguments.
  *
  * Between the two is one SOCK_SEQPACKET socket.  A message that is malformed or
- * out of turn ends the front and with it all others.
+ * out of turn ends the front, and with it all others.
  */
 #ifndef CLI_SUPERVISOR_ASK_H
 #define CLI_SUPERVISOR_ASK_H
@@ -29,28 +29,27 @@ enum program {
 	PROGRAM_RECORDER,
 	PROGRAM_READER,		/* a front that reads the configuration again */
 	PROGRAM_LAUNCHER,	/* of the user's command; at most once */
-	PROGRAM_FRONT,		/* by the supervisor alone */
+	PROGRAM_FRONT,		/* never at the front's request */
 	PROGRAM__COUNT
 };
-#define PROGRAM_DAEMONS	4	/* so many of them are daemons */
+#define PROGRAM_DAEMONS	4	/* the first ones are daemons */
 
 enum ask_kind {
-	ASK_OPEN = 1,		/* make the runtime directory; first of all and
-				 * once, with what all shall log to */
-	ASK_START,		/* .program with .words, and descriptors: they
-				 * become 3 and on */
+	ASK_OPEN = 1,		/* make the runtime directory: the first message, and
+				 * once, with the descriptor that all log to */
+	ASK_START,		/* start .program with .words; descriptors become 3
+				 * and following */
 	ASK_SIGNAL,		/* send .signal to .program, if it runs */
 	ASK_HUB,		/* connect to the hub's status socket */
 };
 
-#define LAUNCHER_KILL	SIGUSR1	/* to the launcher: SIGKILL for the command */
+#define LAUNCHER_KILL	SIGUSR1	/* to the launcher: send SIGKILL to the command */
 
 #define ASK_WORDS_MAX	(96 * 1024)	/* bytes */
 #define ASK_FDS_MAX	2	/* with one message */
 
-/* From the front, without what is behind its words.  Words: strings, each
- * "--name", "--name=value" or "NAME=value" (a variable), with their '\0'; of
- * ASK_START alone. */
+/* From the front, which sends ASK_BYTES(length of words).  Words, for ASK_START alone:
+ * strings with their '\0', each "--name", "--name=value" or "NAME=value" (a variable). */
 struct ask {
 	uint32_t kind;
 	uint32_t program;
@@ -61,13 +60,12 @@ struct ask {
 
 enum tell_kind {
 	TELL_REPLY = 1,		/* to each message but ASK_SIGNAL */
-	TELL_DIED,		/* .program, .value: as of waitpid(2) */
+	TELL_DIED,		/* .program has ended, .value: its waitpid(2) status */
 	TELL_SIGNAL,		/* .value came to the supervisor */
 };
 
-/* To the front.  A reply's .value: -errno; or to ASK_START a pid; or there is a
- * descriptor, to ASK_OPEN the socket that takes READY=1, to ASK_HUB the
- * connection, and .value is the uid of who must say hello. */
+/* To the front.  The .value of a reply is -errno, or: to ASK_START a pid; to ASK_OPEN 0,
+ * with the socket that takes READY=1; to ASK_HUB the uid of the hub, with the connection. */
 struct tell {
 	uint32_t kind;
 	uint32_t program;
@@ -75,7 +73,7 @@ struct tell {
 	uint32_t by_kernel;	/* TELL_SIGNAL: it came from the terminal */
 };
 
-/* Is a message of len bytes and n_fds descriptors well-formed, and all in it
+/* Is a message of len bytes and n_fds descriptors well-formed, and everything in it
  * allowed? */
 bool ask_check(const struct ask *m, size_t len, int n_fds);
 

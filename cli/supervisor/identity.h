@@ -4,10 +4,9 @@
  *
  * The users trifold-symbolizerd, trifold-exporterd, trifold-loaderd,
  * trifold-opener and trifold-viewer where they exist.  Otherwise ids that own
- * nothing: out of the range that nothing uses (0x70000000..0x7fffffff,
- * systemd's UIDS-GIDS.md: above those of containers, and no service of systemd's
- * gets one), such that no user and no group has them, and no process runs under
- * such a uid.
+ * nothing, from the range that nothing uses (0x70000000..0x7fffffff, systemd's
+ * UIDS-GIDS.md: above those of containers, and never given to a service): no user
+ * and no group has them, and no process runs under such a uid.
  */
 #ifndef CLI_SUPERVISOR_IDENTITY_H
 #define CLI_SUPERVISOR_IDENTITY_H

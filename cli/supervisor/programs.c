@@ -19,30 +19,39 @@
 #define FDS_MAX		3	/* of the hub */
 #define ARGS_FIXED	24	/* arguments beside the words and the user's */
 
-/* Of a daemon its file, too; all others are trifold itself, with the part
- * behind "-" as its command. */
+/* The first are names of files, too.  The others are trifold itself; what follows "-" is
+ * its command. */
 static const char *const program_names[PROGRAM__COUNT] = {
 	"trifold-symbolizerd", "trifold-exporterd", "trifold-loaderd",
 	"trifold-viewer", "trifold-recorder", "trifold-reader",
 	"trifold-launch", "trifold-front",
 };
 
+/* Where daemons find the hub. */
+static const char *const program_hubs[PROGRAM_DAEMONS] = {
+	[PROGRAM_EXPORTER] = EXPORT_SOCKET, [PROGRAM_LOADER] = LOADER_SOCKET,
+	[PROGRAM_VIEWER] = STATUS_SOCKET,
+};
+
+struct args {
+	char **word;
+	size_t n;
+};
+
 char *const *program_command(char *const *argv)
 {
-	while (*argv && strcmp(*argv, "--"))
-		argv++;
-	return *argv ? argv + 1 : argv;
+	for (; *argv; argv++) {
+		if (!strcmp(*argv, "--"))
+			return argv + 1;
+	}
+	return argv;
 }
 
 /* --- all of this in the child ------------------------------------------------ */
 
-static char **args;
-static size_t args_n;
-
-/* An argument, or "NAME=value", a variable.  "--name=value" becomes two
- * arguments. */
-__attribute__((format(printf, 1, 2)))
-static void arg(const char *fmt, ...)
+/* An argument; "NAME=value" is a variable; "--name=value" becomes two arguments. */
+__attribute__((format(printf, 2, 3)))
+static void args_add(struct args *args, const char *fmt, ...)
 {
 	char *word, *value;
 	va_list ap;
@@ -56,56 +65,60 @@ static void arg(const char *fmt, ...)
 		putenv(word);
 		return;
 	}
-	args[args_n++] = word;
+	args->word[args->n] = word;
+	args->n++;
 	if (value) {
 		*value = '\0';
-		args[args_n++] = value + 1;
+		args->word[args->n] = value + 1;
+		args->n++;
 	}
 }
 
-static void daemon_args(const struct launch *l, enum program id)
+static void args_add_daemon(struct args *args, const struct launch *l, enum program id)
 {
 	const uid_t *uid = l->ids.uid;
 
-	arg("--uid=%u", uid[id]);		/* in the same order */
-	arg("--gid=%u", l->ids.gid[id]);
+	/* enum identity begins with the daemons, too */
+	args_add(args, "--uid=%u", uid[id]);
+	args_add(args, "--gid=%u", l->ids.gid[id]);
 	if (id == PROGRAM_HUB) {
-		arg("--loader-uid=%u", uid[ID_LOADER]);
-		arg("--exporter-uid=%u", uid[ID_EXPORTER]);
-		arg("--viewer-uid=%u", uid[ID_VIEWER]);
+		args_add(args, "--loader-uid=%u", uid[ID_LOADER]);
+		args_add(args, "--exporter-uid=%u", uid[ID_EXPORTER]);
+		args_add(args, "--viewer-uid=%u", uid[ID_VIEWER]);
 		return;
 	}
-	arg("--hub=%s", id == PROGRAM_LOADER ? LOADER_SOCKET :
-	    id == PROGRAM_VIEWER ? STATUS_SOCKET : EXPORT_SOCKET);
-	arg("--hub-uid=%u", uid[ID_HUB]);
+	args_add(args, "--hub=%s", program_hubs[id]);
+	args_add(args, "--hub-uid=%u", uid[ID_HUB]);
 	if (id == PROGRAM_LOADER)
-		arg("--opener-uid=%u", uid[ID_OPENER]);
+		args_add(args, "--opener-uid=%u", uid[ID_OPENER]);
 }
 
-/* No more of our environment than it needs: the recorder, who called sudo. */
-static void set_environment(enum program id)
+/* Keep of our environment only what the program needs; the recorder needs the user who
+ * called sudo. */
+static void args_set_environment(struct args *args, enum program id)
 {
 	const char *uid = getenv("SUDO_UID"), *gid = getenv("SUDO_GID");
 
 	clearenv();
-	arg("PATH=/usr/sbin:/usr/bin:/sbin:/bin");
-	arg("LANG=C.UTF-8");
-	arg("NOTIFY_SOCKET=" NOTIFY_SOCKET);
-	if (id < PROGRAM_DAEMONS)	/* whoever reads it wants priorities */
-		arg("JOURNAL_STREAM=0:0");
+	args_add(args, "PATH=/usr/sbin:/usr/bin:/sbin:/bin");
+	args_add(args, "LANG=C.UTF-8");
+	args_add(args, "NOTIFY_SOCKET=" NOTIFY_SOCKET);
+	if (id < PROGRAM_DAEMONS)	/* their lines get priorities */
+		args_add(args, "JOURNAL_STREAM=0:0");
 	if (id == PROGRAM_HUB) {
-		arg("LISTEN_PID=%d", (int)getpid());
-		arg("LISTEN_FDS=3");
-		arg("LISTEN_FDNAMES=loader:export:status");
-	} else if (id == PROGRAM_RECORDER && uid && gid) {
-		arg("SUDO_UID=%s", uid);
-		arg("SUDO_GID=%s", gid);
+		args_add(args, "LISTEN_PID=%d", (int)getpid());
+		args_add(args, "LISTEN_FDS=3");
+		args_add(args, "LISTEN_FDNAMES=loader:export:status");
+	}
+	if (id == PROGRAM_RECORDER && uid && gid) {
+		args_add(args, "SUDO_UID=%s", uid);
+		args_add(args, "SUDO_GID=%s", gid);
 	}
 }
 
-/* A session of its own, no standard input, the end with its parent, and more
- * descriptors than who started us may have had: each takes what it needs of them. */
-static void set_apart(int log_fd, pid_t parent)
+/* A session of its own, no standard input, an end with its parent, and a limit of
+ * descriptors that may be higher than ours: each program lowers it to what it needs. */
+static void program_set_apart(int log_fd, pid_t parent)
 {
 	int null = open("/dev/null", O_RDWR);
 
@@ -116,56 +129,77 @@ static void set_apart(int log_fd, pid_t parent)
 		err(127, "setting a process apart");
 }
 
-/* fds[i] becomes descriptor 3 + i, whatever was there. */
-static void place_fds(const int *fds, int n)
+/* fds[i] becomes descriptor 3 + i, whatever that was.  All others are closed. */
+static void program_place_fds(const int *fds, int n)
 {
-	bool placed = true;
 	int high[FDS_MAX];
 
 	for (int i = 0; i < n; i++)
 		high[i] = fcntl(fds[i], F_DUPFD, FD_FIRST + FDS_MAX);
-	for (int i = 0; i < n; i++)
-		placed &= dup2(high[i], FD_FIRST + i) >= 0;
-	if (!placed || syscall(SYS_close_range, FD_FIRST + n, ~0U, 0) < 0)
+	for (int i = 0; i < n; i++) {
+		if (dup2(high[i], FD_FIRST + i) < 0)
+			err(127, "descriptors");
+	}
+	if (syscall(SYS_close_range, FD_FIRST + n, ~0U, 0) < 0)
 		err(127, "descriptors");
+}
+
+/* The user's words that this program gets: at least NULL. */
+static char *const *program_user_words(char *const *argv, enum program id)
+{
+	static char *const none[] = { NULL };
+
+	if (id == PROGRAM_LAUNCHER)
+		return program_command(argv);
+	return id > PROGRAM_RECORDER ? argv + 1 : none;
+}
+
+static void program_add_args(struct args *args, const struct launch *l,
+			     const struct ask *m, size_t len)
+{
+	const char *output = ask_option(l->argv, "--output");
+	enum program id = m->program;
+
+	args_add(args, "%s", program_names[id]);
+	if (id < PROGRAM_DAEMONS)
+		args_add_daemon(args, l, id);
+	else
+		args_add(args, "%s", strchr(program_names[id], '-') + 1);
+	if (id == PROGRAM_READER || id == PROGRAM_FRONT)
+		args_add(args, "%u", l->ids.uid[ID_FRONT]);
+	for (const char *w = m->words; w < (const char *)m + len; w += strlen(w) + 1)
+		args_add(args, "%s", w);
+	if (id == PROGRAM_RECORDER) {
+		args_add(args, "--seal-uid=%u", l->ids.uid[ID_RECORDER]);
+		if (output)
+			args_add(args, "--output=%s", output);
+	}
 }
 
 static _Noreturn void program_become(const struct launch *l,
 				     const struct ask *m, size_t len)
 {
 	enum program id = m->program;
-	const char *name = program_names[id];
-	const char *output = ask_option(l->argv, "--output");
-	char *const *more = id == PROGRAM_LAUNCHER ? program_command(l->argv) :
-			    id > PROGRAM_RECORDER ? l->argv + 1 : NULL;
+	char *const *more = program_user_words(l->argv, id);
+	const char *file = l->argv[0];
+	struct args args = { 0 };
 	char path[PATH_MAX];
-	const char *file = id < PROGRAM_DAEMONS ? path : l->argv[0];
 	size_t n = 0;
 
-	while (more && more[n])
+	while (more[n])
 		n++;
-	args = calloc(n + len + ARGS_FIXED, sizeof(*args));
-	if (!args)
+	args.word = calloc(n + len + ARGS_FIXED, sizeof(*args.word));
+	if (!args.word)
 		err(127, "arguments");
 	if (id <= PROGRAM_RECORDER)
-		set_environment(id);
-	arg("%s", name);
-	if (id < PROGRAM_DAEMONS)
-		daemon_args(l, id);
-	else
-		arg("%s", strchr(name, '-') + 1);
-	if (id == PROGRAM_READER || id == PROGRAM_FRONT)
-		arg("%u", l->ids.uid[ID_FRONT]);
-	for (const char *w = m->words; w < (const char *)m + len; w += strlen(w) + 1)
-		arg("%s", w);
-	if (id == PROGRAM_RECORDER)
-		arg("--seal-uid=%u", l->ids.uid[ID_RECORDER]);
-	if (id == PROGRAM_RECORDER && output)
-		arg("--output=%s", output);
-	for (size_t i = 0; i < n; i++)
-		args[args_n++] = more[i];
-	snprintf(path, sizeof(path), "%s/%s", l->dir, name);
-	execv(file, args);
+		args_set_environment(&args, id);
+	program_add_args(&args, l, m, len);
+	memcpy(args.word + args.n, more, n * sizeof(*more));
+	if (id < PROGRAM_DAEMONS) {
+		snprintf(path, sizeof(path), "%s/%s", l->dir, program_names[id]);
+		file = path;
+	}
+	execv(file, args.word);
 	err(127, "%s: cannot be run", file);
 }
 
@@ -175,16 +209,18 @@ pid_t program_start(const struct launch *l, const struct ask *m, size_t len,
 	pid_t parent = getpid(), pid = fork();
 	sigset_t none;
 
-	if (pid)
-		return pid < 0 ? -errno : pid;
+	if (pid < 0)
+		return -errno;
+	if (pid > 0)
+		return pid;
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
 	if (m->program <= PROGRAM_READER)
-		set_apart(l->log_fd, parent);
+		program_set_apart(l->log_fd, parent);
 	if (m->program == PROGRAM_HUB)
-		place_fds(l->socket, 3);
+		program_place_fds(l->socket, 3);
 	else
-		place_fds(fds, n);
+		program_place_fds(fds, n);
 	program_become(l, m, len);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* programs - how each program is started, with exactly what it shall have */
+/* programs - start each program, with exactly what it needs */
 #ifndef CLI_SUPERVISOR_PROGRAMS_H
 #define CLI_SUPERVISOR_PROGRAMS_H
 
@@ -9,23 +9,23 @@
 #include "cli/supervisor/identity.h"
 #include "cli/supervisor/runtime_dir.h"
 
-/* What all of them are started with. */
+/* What is needed to start any of them. */
 struct launch {
 	const char *dir;		/* of the daemons */
 	char *const *argv;		/* ours: PATH-OF-TRIFOLD COMMAND ... */
 	struct identities ids;
 	int socket[RUNTIME_SOCKETS];
-	int log_fd;			/* what they write; -1: as ours */
+	int log_fd;			/* their standard output and error */
 };
 
-/* The user's command: what is behind the first "--", at least NULL. */
+/* The user's command: the words after the first "--", at least NULL. */
 char *const *program_command(char *const *argv);
 
 /*
  * Start m->program with m->words; m: len bytes, checked.  n descriptors, at most
- * ASK_FDS_MAX, borrowed, become 3 and on (not of PROGRAM_HUB); all others are
- * closed there.  Returns its pid or -errno; what fails in the child it says on
- * standard error, and exits with 127.
+ * ASK_FDS_MAX, borrowed, become 3 and following there (PROGRAM_HUB gets the sockets
+ * instead); all others are closed.  Returns its pid or -errno; if the child fails, it
+ * writes a line to standard error and exits with 127.
  */
 pid_t program_start(const struct launch *l, const struct ask *m, size_t len,
 		    const int *fds, int n);

@@ -16,89 +16,117 @@
 
 static const struct {
 	const char *path;
+	int type;
 	enum identity who;		/* may connect */
 } runtime_sockets[RUNTIME_SOCKETS] = {
-	{ LOADER_SOCKET, ID_LOADER }, { EXPORT_SOCKET, ID_EXPORTER },
-	{ STATUS_SOCKET, ID_VIEWER }, { NOTIFY_SOCKET, ID_FRONT },
+	{ LOADER_SOCKET, SOCK_SEQPACKET, ID_LOADER },
+	{ EXPORT_SOCKET, SOCK_SEQPACKET, ID_EXPORTER },
+	{ STATUS_SOCKET, SOCK_SEQPACKET, ID_VIEWER },
+	[RUNTIME_NOTIFY] = { NOTIFY_SOCKET, SOCK_DGRAM, ID_FRONT },
 };
 
-static int complain(const char *path)
+static int runtime_failed(const char *path)
 {
-	int r = errno ? -errno : -EPERM;
+	int r = -errno;
 
 	warn("%s", path);
 	return r;
 }
 
-/* A directory that only root can write to, made or found. */
-static int make_dir(void)
+/* Make or find a directory that only root can write to. */
+static int runtime_make_dir(void)
 {
 	struct stat st;
 
-	/* whatever the umask says */
-	if (mkdir(RUNTIME_DIR, 0755) == 0 ? chmod(RUNTIME_DIR, 0755) < 0 :
-	    errno != EEXIST)
-		return complain(RUNTIME_DIR);
+	if (mkdir(RUNTIME_DIR, 0755) == 0) {
+		/* whatever the umask is */
+		if (chmod(RUNTIME_DIR, 0755) < 0)
+			return runtime_failed(RUNTIME_DIR);
+	} else if (errno != EEXIST) {
+		return runtime_failed(RUNTIME_DIR);
+	}
 	if (lstat(RUNTIME_DIR, &st) < 0)
-		return complain(RUNTIME_DIR);
+		return runtime_failed(RUNTIME_DIR);
 	if (S_ISDIR(st.st_mode) && st.st_uid == 0 && !(st.st_mode & 022))
 		return 0;
 	warnx("%s is not a directory of root's alone", RUNTIME_DIR);
 	return -EPERM;
 }
 
-/*
- * The lock, unless its holder removed the file in the meantime: -EAGAIN.  What
- * an earlier version left, everybody could open, and so lock: it is replaced
- * by one that is root's alone, unless a trifold holds it.
- */
-static int lock_once(void)
+static void runtime_name_holder(int lock)
 {
-	struct stat a, b;
 	char text[64] = "";
-	int fd, r = make_dir(), pid = 0;
+	int pid = 0;
+
+	(void)!pread(lock, text, sizeof(text) - 1, 0);
+	sscanf(text, "pid %d", &pid);
+	warnx("another trifold is running (pid %d): only one can", pid);
+}
+
+/*
+ * 0: the lock is ours.  -EAGAIN: its file is not the one that is there now, since its
+ * holder has removed it; or an earlier version left it, which every user could open and
+ * so lock: it is removed.  Or another -errno.
+ */
+static int runtime_lock_file(int fd)
+{
+	struct stat ours, there;
+
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		runtime_name_holder(fd);
+		return -EBUSY;
+	}
+	if (fstat(fd, &ours) < 0 || lstat(LOCK_FILE, &there) < 0 ||
+	    ours.st_ino != there.st_ino || ours.st_dev != there.st_dev)
+		return -EAGAIN;
+	if (!(ours.st_mode & 077))
+		return 0;
+	if (unlink(LOCK_FILE) < 0)
+		return runtime_failed(LOCK_FILE);
+	return -EAGAIN;
+}
+
+/* A descriptor of the locked file, or -errno; -EAGAIN: to be tried again. */
+static int runtime_lock_once(void)
+{
+	int fd, r = runtime_make_dir();
 
 	if (r)
 		return r;
 	fd = open(LOCK_FILE, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return errno == ENOENT ? -EAGAIN : complain(LOCK_FILE);
-	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
-		r = -EBUSY;
-		(void)!pread(fd, text, sizeof(text) - 1, 0);
-		sscanf(text, "pid %d", &pid);
-		warnx("another trifold is running (pid %d): only one can", pid);
-	} else if (fstat(fd, &a) < 0 || lstat(LOCK_FILE, &b) < 0 ||
-		 a.st_ino != b.st_ino || a.st_dev != b.st_dev) {
-		r = -EAGAIN;
-	} else if (a.st_mode & 077) {
-		r = unlink(LOCK_FILE) < 0 ? complain(LOCK_FILE) : -EAGAIN;
-	}
-	if (r)
+		return errno == ENOENT ? -EAGAIN : runtime_failed(LOCK_FILE);
+	r = runtime_lock_file(fd);
+	if (r) {
 		close(fd);
-	return r ? r : fd;
+		return r;
+	}
+	return fd;
 }
 
-static int take_lock(uid_t hub_uid)
+static int runtime_lock(uid_t hub_uid)
 {
-	int fd = -EAGAIN;
+	int fd = -EAGAIN, r;
 
 	for (int i = 0; i < 10 && fd == -EAGAIN; i++)
-		fd = lock_once();
-	if (fd < 0 || (ftruncate(fd, 0) == 0 &&
-		       dprintf(fd, "pid %d hub-uid %u\n", (int)getpid(),
-			       hub_uid) > 0))
+		fd = runtime_lock_once();
+	if (fd < 0)
 		return fd;
-	close(fd);
-	return complain(LOCK_FILE);
+	if (ftruncate(fd, 0) < 0 ||
+	    dprintf(fd, "pid %d hub-uid %u\n", (int)getpid(), hub_uid) < 0) {
+		r = runtime_failed(LOCK_FILE);
+		close(fd);
+		return r;
+	}
+	return 0;
 }
 
 int runtime_dir_connect(void)
 {
 	struct sockaddr_un addr = { AF_UNIX, STATUS_SOCKET };
-	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK,
-			0), one = 1, r;
+	int one = 1, fd, r;
 
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return -errno;
 	/* before connect, so that the very first message carries them */
@@ -110,52 +138,58 @@ int runtime_dir_connect(void)
 	return r;
 }
 
-static int make_socket(int i, const struct identities *ids)
+static int runtime_make_socket(int i, const struct identities *ids)
 {
 	const char *path = runtime_sockets[i].path;
-	int type = i == RUNTIME_NOTIFY ? SOCK_DGRAM : SOCK_SEQPACKET;
-	int fd = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), r;
+	enum identity who = runtime_sockets[i].who;
+	int type = runtime_sockets[i].type;
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
 	mode_t mask;
+	int fd, r;
 
+	fd = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	strcpy(addr.sun_path, path);
 	unlink(path);
-	/* nobody else's from the first moment on */
+	/* no other user can connect, from the first moment on */
 	mask = umask(0177);
 	r = bind(fd, (struct sockaddr *)&addr, sizeof(addr));
 	umask(mask);
-	if (r < 0 || chown(path, ids->uid[runtime_sockets[i].who],
-			   ids->gid[runtime_sockets[i].who]) < 0 ||
-	    (type == SOCK_SEQPACKET && listen(fd, BACKLOG) < 0))
-		return complain(path);
+	if (r < 0 || chown(path, ids->uid[who], ids->gid[who]) < 0)
+		return runtime_failed(path);
+	if (type == SOCK_SEQPACKET && listen(fd, BACKLOG) < 0)
+		return runtime_failed(path);
 	return fd;
 }
 
 int runtime_dir_make(int socket[RUNTIME_SOCKETS], const struct identities *ids)
 {
-	int r = take_lock(ids->uid[ID_HUB]);
+	int r = runtime_lock(ids->uid[ID_HUB]);
 
-	if (r < 0)
+	if (r)
 		return r;
 	if (runtime_dir_connect() >= 0) {
 		warnx("%s answers already: trifold's services are running "
 		      "(`systemctl stop trifold.target`), or what a killed "
 		      "trifold left (`trifold status`)", STATUS_SOCKET);
-		unlink(LOCK_FILE);	/* the rest is somebody else's */
+		/* the sockets are not ours */
+		unlink(LOCK_FILE);
 		return -EBUSY;
 	}
-	for (int i = 0; i < RUNTIME_SOCKETS && r >= 0; i++)
-		r = socket[i] = make_socket(i, ids);
-	if (r < 0)
-		runtime_dir_remove();
-	return r < 0 ? r : 0;
+	for (int i = 0; i < RUNTIME_SOCKETS; i++) {
+		socket[i] = runtime_make_socket(i, ids);
+		if (socket[i] < 0) {
+			runtime_dir_remove();
+			return socket[i];
+		}
+	}
+	return 0;
 }
 
 void runtime_dir_remove(void)
 {
 	for (int i = 0; i < RUNTIME_SOCKETS; i++)
 		unlink(runtime_sockets[i].path);
-	/* while the lock is held: lock_once() sees that the file is gone */
+	/* while the lock is held: runtime_lock_file() sees that the file has been removed */
 	unlink(LOCK_FILE);
 	rmdir(RUNTIME_DIR);
 }

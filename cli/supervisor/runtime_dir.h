@@ -15,23 +15,22 @@
 #define NOTIFY_SOCKET	RUNTIME_DIR "/notify.sock"
 #define LOCK_FILE	RUNTIME_DIR "/lock"
 
-#define RUNTIME_SOCKETS	4	/* the hub's loader, export and status: they
-				 * listen, SOCK_SEQPACKET; and: */
-#define RUNTIME_NOTIFY	3	/* SOCK_DGRAM, takes READY=1 */
+#define RUNTIME_SOCKETS	4	/* three SOCK_SEQPACKET where the hub listens:
+				 * loader, export and status; and */
+#define RUNTIME_NOTIFY	3	/* SOCK_DGRAM, which takes READY=1 */
 
 /*
- * Make it all; each socket can be connected to by the one uid that shall
- * (status: the viewer's, notify: the front's), and by root.  The lock is held
- * until this process ends; it is root's alone so that nobody else can hold it,
- * and says "pid PID hub-uid UID".  Returns 0, or -errno after a line on
- * standard error (-EBUSY: another one runs).  runtime_dir_remove() after
- * success.
+ * Make all of it.  Only one uid can connect to each socket (status: the viewer's,
+ * notify: the front's), and root.  The lock is held until this process ends; only
+ * root can open it, and so hold it; it says "pid PID hub-uid UID".  Returns 0, or
+ * -errno after a line on standard error (-EBUSY: another trifold is running).
+ * runtime_dir_remove() after success.
  */
 int runtime_dir_make(int socket[RUNTIME_SOCKETS], const struct identities *ids);
 void runtime_dir_remove(void);
 
-/* A connection to the status socket of whoever listens there, whose messages
- * come with credentials; or -errno. */
+/* Connect to the status socket.  What listens there is known by the credentials of its
+ * messages.  A descriptor, or -errno. */
 int runtime_dir_connect(void);
 
 #endif /* CLI_SUPERVISOR_RUNTIME_DIR_H */

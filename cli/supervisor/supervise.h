@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * supervise - have the front's programs started, and end what it leaves
+ * supervise - start the front's programs, and end what it leaves
  *
- * Root, therefore: it reads what the front may ask (ask.h), and exit statuses.
- * When to start, restart and end which program is the front's business
- * (cli/front/phases.h); it is told who died, and which signals came.
+ * Runs as root, and therefore reads nothing but what the front may ask (ask.h) and exit
+ * statuses.  When to start, restart and end which program the front decides
+ * (cli/front/phases.h); it is told which programs have ended, and which signals came.
  *
- * The front's end is the end.  Whatever still runs then, and all others too
- * when the front is killed or asks for what it must not, gets SIGTERM, then
- * SIGKILL.  A front that does not end within some seconds of a second SIGINT,
- * SIGTERM or SIGQUIT is killed.
+ * When the front ends, so does trifold.  What still runs then gets SIGTERM, then
+ * SIGKILL; so do all programs when the front is killed or sends an invalid message.
+ * A front that does not end within some seconds of a second SIGINT, SIGTERM or
+ * SIGQUIT is killed.
  */
 #ifndef CLI_SUPERVISOR_SUPERVISE_H
 #define CLI_SUPERVISOR_SUPERVISE_H
 
 /*
  * argv: PATH-OF-TRIFOLD COMMAND [ARG]..., NULL-terminated.  Returns the exit
- * status of the front; 1 if it was killed, or left somebody running.
+ * status of the front; 1 if it was killed, or left programs running.
  */
 int supervise(char **argv);
 

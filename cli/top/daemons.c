@@ -12,7 +12,6 @@
 
 #include "cli/front/start.h"
 #include "common/log.h"
-#include "common/log_quote.h"
 #include "common/sandbox.h"
 
 static _Noreturn void be_supervisor(const struct options *o, int log,

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "common/log.h"
-#include "common/log_quote.h"
 
 /* tputs(3) hands its function nothing but a character. */
 static struct top_term *into;

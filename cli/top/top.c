@@ -22,7 +22,6 @@
 #include "cli/top/term.h"
 #include "common/clock.h"
 #include "common/log.h"
-#include "common/log_quote.h"
 #include "common/signals.h"
 #include "common/wait_status.h"
 #include "ipc/conn.h"

@@ -8,7 +8,7 @@
 
 #include "common/clock.h"
 #include "ipc/batch.h"
-#include "ipc/conn_more.h"
+#include "ipc/conn.h"
 #include "ipc/sealed.h"
 
 #define DEBUGINFO_BYTES_MAX	(512ULL << 20)

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "ipc/conn_more.h"
+#include "ipc/conn.h"
 #include "ipc/sealed.h"
 #include "symbolizerd/hub/interval.h"
 #include "symbolizerd/knowledge/debug_paths.h"

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "ipc/conn_more.h"
+#include "ipc/conn.h"
 #include "symbolizerd/hub/intake.h"
 #include "symbolizerd/hub/interval.h"
 #include "symbolizerd/knowledge/record.h"

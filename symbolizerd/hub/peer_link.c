@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "ipc/conn_more.h"
+#include "ipc/conn.h"
 
 #define MESSAGES_MAX	64u	/* handled in one go */
 

@@ -15,7 +15,6 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/service.h"
-#include "common/service_status.h"
 #include "common/signals.h"
 #include "ipc/sealed.h"
 #include "symbolizerd/hub/interval.h"

@@ -9,7 +9,7 @@
 #include "common/clock.h"
 #include "common/cost.h"
 #include "ipc/batch.h"
-#include "ipc/conn_more.h"
+#include "ipc/conn.h"
 
 _Static_assert(offsetof(struct status_client, src) == 0, "src comes first");
 

@@ -6,7 +6,6 @@
 
 #include "common/clock.h"
 #include "common/log.h"
-#include "common/log_quote.h"
 
 /* Microseconds since the file came. */
 static unsigned long long job_times_us(const struct job_times *t, uint64_t ns)

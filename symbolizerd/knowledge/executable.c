@@ -9,7 +9,7 @@
 #include <xxhash.h>
 
 #include "common/log_limit.h"
-#include "common/log_quote.h"
+#include "common/log.h"
 #include "symbolizerd/symbols/index_keep.h"
 #include "symbolizerd/tables/vdso.h"
 

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/log_quote.h"
+#include "common/log.h"
 #include "common/wire.h"
 
 /* include/linux/elfcore.h, struct elf_prstatus of 64 bits */

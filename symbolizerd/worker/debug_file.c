@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "ipc/conn_more.h"
+#include "ipc/conn.h"
 #include "symbolizerd/elf/debugdata.h"
 #include "symbolizerd/elf/file_id.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ipc/conn_more.h"
+#include "ipc/conn.h"
 #include "ipc/message_hub.h"
 #include "ipc/sealed.h"
 #include "symbolizerd/elf/elf_file.h"

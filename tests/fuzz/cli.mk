@@ -5,8 +5,7 @@ fuzz_folded_read_SRCS := cli/convert/folded_read.c common/number.c common/hash_t
 fuzz_folded_read_LIBS := -lxxhash
 
 FUZZ += target
-fuzz_target_SRCS := cli/record/target.c $(CONTAINER_NAME) cli/record/named.c common/number.c common/container.c common/log.c \
-	common/log_quote.c
+fuzz_target_SRCS := cli/record/target.c $(CONTAINER_NAME) cli/record/named.c common/number.c common/container.c common/log.c
 
 FUZZ += container_json
 fuzz_container_json_SRCS := cli/record/container_json.c

@@ -4,7 +4,7 @@ hostile_confine_loaderd_SRCS := loaderd/confine.c common/sandbox.c common/log.c
 hostile_confine_loaderd_LIBS := -lseccomp -lcap-ng
 HOSTILE += opener
 hostile_opener_SRCS := loaderd/opener.c loaderd/confine.c common/sandbox.c common/log.c \
-	ipc/conn.c common/send_fds.c ipc/conn_more.c ipc/message.c ipc/rules_loader.c
+	ipc/conn.c common/send_fds.c ipc/message.c ipc/rules.c
 hostile_opener_LIBS := -lseccomp -lcap-ng -Wl,--wrap=poll,--wrap=ppoll
 
 # for the guests of tests/vm
@@ -15,8 +15,8 @@ hostile_confine_front_SRCS := cli/front/confine.c common/sandbox.c common/log.c
 hostile_confine_front_LIBS := -lseccomp -lcap-ng
 HOSTILE += confine_exporterd
 hostile_confine_exporterd_SRCS := exporterd/confine.c exporterd/spool.c exporterd/own_dir.c exporterd/debug_cache.c common/read_all.c common/buffer.c exporterd/spool_file.c \
-	ipc/sealed.c ipc/sealed_map.c ipc/batch.c ipc/batch_build.c common/hash_table.c common/sandbox.c \
-	common/sandbox_more.c common/sandbox_root.c common/log.c common/log_quote.c
+	ipc/sealed.c ipc/batch.c ipc/batch_build.c common/hash_table.c common/sandbox.c \
+	common/sandbox_more.c common/sandbox_root.c common/log.c
 hostile_confine_exporterd_LIBS := -lxxhash -lseccomp -lcap-ng
 
 # which system calls confined processes make, for tests/live/test_filters.py

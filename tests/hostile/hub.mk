@@ -2,7 +2,7 @@
 #
 # hub_workers, hub_worker_mutants, hub_kept, hub_debug and hub_debuginfod are the hub with a worker of their own; the others run the real program.
 HUB_PEER := tests/hostile/hub_peer.c tests/unit/main.c $(IPC) $(COMMON) \
-	$(MORE) ipc/conn_more.c ipc/batch.c
+	$(MORE) ipc/batch.c
 HUB_OWN := $(wildcard $(addprefix symbolizerd/,hub/*.c jobs/*.c knowledge/*.c tables/*.c)) common/hash_table.c symbolizerd/worker/confine.c \
 	symbolizerd/worker/zygote.c symbolizerd/worker/priority.c
 
@@ -38,7 +38,7 @@ hostile_hub_debuginfod_LIBS := $(hostile_hub_workers_LIBS)
 $(O)/hostile/hub_life $(O)/hostile/hub_offences $(O)/hostile/hub_mutants $(O)/hostile/hub_exporters $(O)/hostile/hub_subscribe $(O)/hostile/hub_share $(O)/hostile/hub_names: | $(O)/bin/trifold-symbolizerd
 
 HOSTILE += confine_symbolizerd
-hostile_confine_symbolizerd_SRCS := symbolizerd/worker/confine.c ipc/sealed.c ipc/sealed_map.c \
+hostile_confine_symbolizerd_SRCS := symbolizerd/worker/confine.c ipc/sealed.c \
 	common/log.c common/sandbox.c common/sandbox_root.c
 hostile_confine_symbolizerd_LIBS := -lseccomp -lcap-ng
 

@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "ipc/conn_more.h"
+#include "ipc/conn.h"
 #include "symbolizerd/worker/worker.h"
 #include "tests/hostile/own_hub.h"
 #include "tests/unit/harness.h"

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "ipc/conn_more.h"
+#include "ipc/conn.h"
 #include "ipc/sealed.h"
 #include "symbolizerd/worker/worker.h"
 #include "tests/hostile/own_hub.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The opener as main sees it: what it opens, what it refuses, and what becomes
- * of it in a file system that never answers (a FUSE server of ours).
+ * The opener as main sees it: what it opens, what it refuses, and how it gets out of a
+ * file system that never answers (a FUSE server of ours).
  */
 #include <fcntl.h>
 #include <linux/fuse.h>
@@ -14,7 +14,7 @@
 #include <sys/sysmacros.h>
 #include <time.h>
 
-#include "ipc/conn_more.h"
+#include "ipc/conn.h"
 #include "loaderd/opener.h"
 #include "tests/hostile/forbidden.h"
 
@@ -23,8 +23,7 @@
 #define NAME		BELOW "/adbeef.debug"
 
 static struct opener opener;
-static uint64_t last_id;
-static uint64_t layer;			/* of the executable, as the hub says */
+static uint64_t last_id, layer;		/* layer: of the executable, as the hub says */
 static char root[] = "/tmp/trifold-opener-XXXXXX";
 
 /* The next answer, its id and its descriptor (-1: none); false: none came. */
@@ -49,10 +48,14 @@ static int answer_to(uint64_t id)
 	return answer(&got, &fd) && got == id ? fd : -2;
 }
 
+static int say(enum msg_type type, const void *payload, size_t len)
+{
+	return conn_send(&opener.conn, type, ++last_id, payload, len, NULL, 0, NULL, 0);
+}
+
 static int ask(enum msg_type type, const void *payload, size_t len)
 {
-	return conn_send(&opener.conn, type, ++last_id, payload, len, NULL, 0,
-			 NULL, 0);
+	return say(type, payload, len) ? -2 : answer_to(last_id);
 }
 
 /* A debug file by these names (len bytes) below the root of a process: descriptor, -1:
@@ -62,9 +65,7 @@ static int ask_debug_by(pid_t pid, const char *names, size_t len)
 	struct msg_wanted q = { .tgid = (uint32_t)pid, .layer = layer };
 
 	memcpy(q.paths, names, len);
-	if (ask(MSG_DEBUG_WANTED, &q, sizeof(q)))
-		return -2;
-	return answer_to(last_id);
+	return ask(MSG_DEBUG_WANTED, &q, sizeof(q));
 }
 
 static int ask_debug(pid_t pid)
@@ -79,9 +80,7 @@ static int ask_mapping(const void *at, size_t len)
 		.end = (uintptr_t)at + len,
 	};
 
-	if (ask(MSG_OPEN, &q, sizeof(q)))
-		return -2;
-	return answer_to(last_id);
+	return ask(MSG_OPEN, &q, sizeof(q));
 }
 
 static const char *in_root(const char *path)
@@ -115,8 +114,7 @@ static pid_t inhabitant(int *stop)
 	if (pid == 0) {
 		close(in[1]);
 		signal(SIGPIPE, SIG_DFL);
-		if (chroot(root) < 0 || chdir("/") < 0 ||
-		    write(up[1], "x", 1) != 1)
+		if (chroot(root) < 0 || chdir("/") < 0 || write(up[1], "x", 1) != 1)
 			_exit(1);
 		_exit(read(in[0], &c, 1) != 0);
 	}
@@ -171,8 +169,7 @@ static void debug_files(pid_t pid)
 	debug_link(pid, "/open/plain", true, "what everybody may read");
 	debug_link(pid, "/secret", false, "what not everybody may read");
 	debug_link(pid, "/locked/plain", false, "a file in a locked folder");
-	debug_link(pid, "/../../../../../etc/passwd", false,
-		   "a link out of the root");
+	debug_link(pid, "/../../../../../etc/passwd", false, "a link out of the root");
 	debug_link(pid, "/open", false, "a folder");
 	mknod(in_root("/device"), S_IFCHR | 0666, makedev(1, 3));
 	chmod(in_root("/device"), 0666);
@@ -312,6 +309,19 @@ static void mappings(void)
 	close(zero);
 }
 
+/* What loaderd may send to the hub: refused, and no descriptor is kept. */
+static void for_the_hub(void)
+{
+	int fd = STDIN_FILENO, refused = 0;
+
+	while (refused < 100 && ask(MSG_BYE, NULL, 0) == -1 &&
+	       !conn_send(&opener.conn, MSG_MAPPED, ++last_id, NULL, 0, NULL, 0, &fd, 1) &&
+	       answer_to(last_id) == -1)
+		refused++;
+	verdict(refused == 100, "opener", "messages for the hub", "refused");
+	mappings();
+}
+
 /* --- perf maps --------------------------------------------------------------- */
 
 #define MAP	"/tmp/perf-7.map"
@@ -320,9 +330,7 @@ static int ask_map(pid_t pid, uint32_t ns_tgid)
 {
 	struct msg_wanted q = { .tgid = (uint32_t)pid, .ns_tgid = ns_tgid };
 
-	if (ask(MSG_PERF_MAP_WANTED, &q, sizeof(q)))
-		return -2;
-	return answer_to(last_id);
+	return ask(MSG_PERF_MAP_WANTED, &q, sizeof(q));
 }
 
 /* What is there in place of the map, made by make_it(). */
@@ -433,9 +441,7 @@ static int ask_mem(pid_t pid)
 {
 	struct msg_wanted q = { .tgid = (uint32_t)pid };
 
-	if (ask(MSG_MEM_WANTED, &q, sizeof(q)))
-		return -2;
-	return answer_to(last_id);
+	return ask(MSG_MEM_WANTED, &q, sizeof(q));
 }
 
 /* A process of a user, from a copy of this program with this name, until its
@@ -484,8 +490,7 @@ static void mem_of(const char *name, bool dumpable, bool opened,
 	int stop = -1;
 	pid_t pid;
 
-	snprintf(copy, sizeof(copy), "cp /proc/%d/exe %s", getpid(),
-		 in_root(name));
+	snprintf(copy, sizeof(copy), "cp /proc/%d/exe %s", getpid(), in_root(name));
 	if (system(copy))
 		printf("# no copy\n");
 	pid = named(name, dumpable, &stop);
@@ -641,7 +646,7 @@ static void hangs(pid_t pid)
 		printf("# no FUSE here\n");
 		return;
 	}
-	ask(MSG_DEBUG_WANTED, &q, sizeof(q));
+	say(MSG_DEBUG_WANTED, &q, sizeof(q));
 	/* the opener's lookup: from now on it waits where no signal reaches */
 	if (read(fuse, buf, sizeof(buf)) < 0)
 		perror("fuse");
@@ -720,7 +725,7 @@ static void hangs_below(pid_t pid)
 	close(fuse);
 	told.fd = up[0];
 	verdict(overlay("/mute", ""), "opener", "an overlay with a layer that is mute", "mounted");
-	ask(MSG_DEBUG_WANTED, &q, sizeof(q));
+	say(MSG_DEBUG_WANTED, &q, sizeof(q));
 	verdict(poll(&told, 1, WAIT_MS) == 1, "opener", "that layer", "asked");
 	opener_kill(&opener);
 	verdict(stuck_becomes(1), "opener", "one that hangs in it", "counted");
@@ -758,24 +763,22 @@ static void opener_ends(int sig)
 
 int main(int argc, char **argv)
 {
-	pid_t pid;
 	int stop = -1;
+	pid_t pid;
 
 	if (argc > 1)
 		return wait_for_end(!strcmp(argv[1], "wait"));
-
 	need_root();
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	make_root();
 	signal(SIGPIPE, opener_ends);
-	early = mmap(NULL, sizeof(*early), PROT_READ | PROT_WRITE,
-			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	early = mmap(NULL, sizeof(*early), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (opener_start(&opener, TEST_UID, TEST_UID)) {
 		printf("not ok 1 - the opener starts\n1..1\n");
 		return 1;
 	}
 	pid = inhabitant(&stop);
-	mappings();
+	for_the_hub();
 	debug_files(pid);
 	debug_names(pid);
 	package_names(pid);

@@ -7,8 +7,8 @@ unit_elements_SRCS := loaderd/elements.c $(STORE)
 unit_elements_LIBS := -lbpf
 UNIT += requests
 unit_requests_SRCS := loaderd/requests.c loaderd/entries.c loaderd/elements.c $(STORE) \
-	ipc/sealed.c ipc/sealed_map.c ipc/message.c \
-	ipc/rules_loader.c ipc/conn.c common/log.c
+	ipc/sealed.c ipc/message.c \
+	ipc/rules.c ipc/conn.c common/log.c
 unit_requests_LIBS := -lbpf -Wl,--wrap=conn_send
 UNIT += ksyms drain
 unit_ksyms_SRCS := loaderd/ksyms.c

@@ -37,15 +37,14 @@ unit_sudo_caller_SRCS := cli/record/sudo_caller.c common/number.c
 # with test doubles of orders.c and console.c
 unit_phases_SRCS := cli/front/phases.c cli/record/plan.c cli/config/libexec.c common/wait_status.c \
 	common/log.c
-unit_console_SRCS := cli/record/console.c profile/outfile.c common/log.c common/log_quote.c
+unit_console_SRCS := cli/record/console.c profile/outfile.c common/log.c
 unit_plan_SRCS := cli/supervisor/ask.c cli/front/make_plan.c cli/record/plan.c \
-	cli/record/recorder_link.c cli/config/env.c cli/config/keys.c cli/config/suggest.c common/pairs.c common/listen.c common/number.c common/sandbox.c ipc/fdpass.c common/send_fds.c common/log.c common/log_quote.c $(CLI_FORMATS)
+	cli/record/recorder_link.c cli/config/env.c cli/config/keys.c cli/config/suggest.c common/pairs.c common/listen.c common/number.c common/sandbox.c ipc/fdpass.c common/send_fds.c common/log.c $(CLI_FORMATS)
 unit_plan_LIBS := $(CLI_FORMATS_LIBS) -lseccomp -lcap-ng
 CONTAINER_NAME := cli/record/container_name.c cli/record/container_json.c common/read_all.c common/buffer.c
 UNIT += container_name
 unit_container_name_SRCS := $(CONTAINER_NAME)
-unit_target_SRCS := cli/record/target.c $(CONTAINER_NAME) cli/record/named.c common/number.c common/container.c common/log.c \
-	common/log_quote.c
+unit_target_SRCS := cli/record/target.c $(CONTAINER_NAME) cli/record/named.c common/number.c common/container.c common/log.c
 UNIT += command_files command_path
 unit_command_path_SRCS := cli/record/command_path.c
 unit_command_files_SRCS := cli/record/command_files.c cli/record/command_path.c
@@ -55,7 +54,7 @@ unit_launcher_LIBS := -lseccomp -lcap-ng
 unit_progress_SRCS := cli/front/progress.c ipc/counters.c
 
 unit_doctor_SRCS := cli/status/doctor_probe.c cli/status/doctor_checks.c \
-	cli/config/libexec.c common/number.c common/log.c common/log_quote.c
+	cli/config/libexec.c common/number.c common/log.c
 
 # writes made-up profiles for tests/live/test_page.sh and test_pprof.sh
 $(O)/live/test_page: $(O)/san/tests/live/test_page.o \
@@ -66,7 +65,7 @@ $(O)/live/test_page: $(O)/san/tests/live/test_page.o \
 
 UNIT += report
 unit_report_SRCS := cli/status/report.c cli/status/report_json.c common/json.c common/buffer.c \
-	common/log.c common/log_quote.c ipc/counter_table.c ipc/counters.c
+	common/log.c ipc/counter_table.c ipc/counters.c
 
 CLI_TOP := cli/top/json.c cli/top/model.c cli/top/count.c cli/top/rows.c cli/top/state.c \
 	cli/top/text.c $(CLI_FORMATS)

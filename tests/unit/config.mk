@@ -3,8 +3,8 @@ CONFIG := cli/config/config.c cli/config/env.c cli/config/file.c cli/config/keys
 	common/listen.c common/number.c
 UNIT += config_file config config_places transfer reload
 unit_config_file_SRCS := cli/config/file.c
-unit_config_SRCS := $(CONFIG) common/log.c common/log_quote.c
-unit_config_places_SRCS := $(CONFIG) common/log.c common/log_quote.c
+unit_config_SRCS := $(CONFIG) common/log.c
+unit_config_places_SRCS := $(CONFIG) common/log.c
 # with a test double of console.c
-unit_reload_SRCS := cli/front/reload.c $(CONFIG) common/log.c common/log_quote.c
-unit_transfer_SRCS := cli/config/transfer.c $(CONFIG) common/log.c common/log_quote.c
+unit_reload_SRCS := cli/front/reload.c $(CONFIG) common/log.c
+unit_transfer_SRCS := cli/config/transfer.c $(CONFIG) common/log.c

@@ -9,7 +9,7 @@ unit_trace_LIBS := -lxxhash
 unit_process_SRCS := symbolizerd/knowledge/process.c common/hash_table.c
 unit_process_LIBS := -lxxhash
 unit_container_SRCS := common/container.c symbolizerd/knowledge/cgroup.c
-unit_executable_SRCS := symbolizerd/knowledge/executable.c symbolizerd/symbols/index.c symbolizerd/symbols/index_keep.c symbolizerd/symbols/lines_build.c symbolizerd/tables/owners.c common/hash_table.c common/log.c common/log_quote.c
+unit_executable_SRCS := symbolizerd/knowledge/executable.c symbolizerd/symbols/index.c symbolizerd/symbols/index_keep.c symbolizerd/symbols/lines_build.c symbolizerd/tables/owners.c common/hash_table.c common/log.c
 unit_executable_LIBS := -lxxhash
 UNIT += debug_files
 unit_debug_files_SRCS := symbolizerd/knowledge/debug_files.c $(unit_executable_SRCS)
@@ -19,7 +19,7 @@ unit_debug_paths_SRCS := symbolizerd/knowledge/debug_paths.c
 unit_symbolize_SRCS := symbolizerd/hub/symbolize.c symbolizerd/knowledge/source_lines.c symbolizerd/knowledge/user_share.c symbolizerd/knowledge/cpu_share.c symbolizerd/knowledge/jit.c symbolizerd/symbols/frame_names.c symbolizerd/knowledge/managed.c symbolizerd/knowledge/visits.c symbolizerd/knowledge/owner_cache.c symbolizerd/symbols/frame_text.c symbolizerd/symbols/line_table.c symbolizerd/symbols/java_name.c symbolizerd/symbols/utf8.c symbolizerd/knowledge/executable.c \
 	symbolizerd/tables/owners.c \
 	symbolizerd/knowledge/ksym.c symbolizerd/symbols/index.c symbolizerd/symbols/index_keep.c symbolizerd/symbols/lines_build.c common/wire.c \
-	ipc/batch.c ipc/batch_build.c ipc/short_name.c common/hash_table.c common/log.c common/log_quote.c
+	ipc/batch.c ipc/batch_build.c ipc/short_name.c common/hash_table.c common/log.c
 unit_symbolize_LIBS := -lxxhash
 unit_cpu_share_SRCS := symbolizerd/knowledge/cpu_share.c
 UNIT += user_share
@@ -33,8 +33,8 @@ UNIT += hub_ksym
 unit_hub_ksym_SRCS := symbolizerd/knowledge/ksym.c common/hash_table.c
 UNIT += slab_writer
 unit_slab_writer_SRCS := symbolizerd/hub/slab_writer.c symbolizerd/hub/outbox.c \
-	ipc/sealed.c ipc/sealed_map.c ipc/conn.c common/send_fds.c ipc/message.c ipc/rules.c
-TABLES := $(wildcard symbolizerd/tables/*.c) ipc/sealed.c ipc/sealed_map.c common/hash_table.c
+	ipc/sealed.c ipc/conn.c common/send_fds.c ipc/message.c ipc/rules.c
+TABLES := $(wildcard symbolizerd/tables/*.c) ipc/sealed.c common/hash_table.c
 UNIT += table_policy file_policy owners
 unit_owners_SRCS := symbolizerd/tables/owners.c common/hash_table.c
 unit_table_policy_SRCS := $(TABLES)
@@ -52,7 +52,7 @@ unit_jit_SRCS := $(addprefix symbolizerd/knowledge/,jit.c visits.c owner_cache.c
 unit_jit_LIBS := -lxxhash
 UNIT += clock_jumps
 unit_clock_jumps_SRCS := symbolizerd/knowledge/source_lines.c symbolizerd/knowledge/user_share.c symbolizerd/knowledge/cpu_share.c $(addprefix symbolizerd/knowledge/,knowledge.c managed.c visits.c owner_cache.c record.c trace.c process.c debug_files.c executable.c ksym.c cgroup.c samples.c ledger.c own.c batches.c jit.c) $(addprefix symbolizerd/hub/,interval.c intake.c symbolize.c) $(TABLES) symbolizerd/symbols/index.c symbolizerd/symbols/index_keep.c symbolizerd/symbols/lines_build.c symbolizerd/symbols/frame_names.c symbolizerd/symbols/frame_text.c symbolizerd/symbols/line_table.c symbolizerd/symbols/java_name.c symbolizerd/symbols/utf8.c \
-	ipc/batch.c ipc/batch_build.c ipc/short_name.c ipc/counters.c ipc/message.c ipc/rules.c common/wire.c common/container.c common/log.c common/log_quote.c
+	ipc/batch.c ipc/batch_build.c ipc/short_name.c ipc/counters.c ipc/message.c ipc/rules.c common/wire.c common/container.c common/log.c
 unit_clock_jumps_LIBS := -lxxhash -Wl,--wrap=clock_gettime
 UNIT += line_table java_name
 unit_java_name_SRCS := symbolizerd/symbols/java_name.c

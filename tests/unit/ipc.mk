@@ -1,23 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 UNIT += message conn sealed batch counters service log evloop \
-	sandbox seccomp protocol rules_loader
+	sandbox seccomp protocol
 unit_message_SRCS := ipc/message.c ipc/rules.c
-unit_rules_loader_SRCS := ipc/message.c ipc/rules_loader.c
-unit_conn_SRCS := ipc/conn.c common/send_fds.c ipc/conn_more.c ipc/message.c ipc/rules.c
-unit_sealed_SRCS := ipc/sealed.c ipc/sealed_map.c
+unit_conn_SRCS := ipc/conn.c common/send_fds.c ipc/message.c ipc/rules.c
+unit_sealed_SRCS := ipc/sealed.c
 unit_batch_SRCS := ipc/batch.c ipc/batch_build.c common/hash_table.c
 unit_batch_LIBS := -lxxhash -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 unit_counters_SRCS := ipc/counters.c
-unit_service_SRCS := common/service.c common/send_fds.c common/service_status.c common/service_listen.c common/number.c
-unit_log_SRCS := common/log.c common/log_quote.c
+unit_service_SRCS := common/service.c common/send_fds.c common/number.c
+unit_log_SRCS := common/log.c
 unit_evloop_SRCS := common/evloop.c
-unit_sandbox_SRCS := common/sandbox.c common/sandbox_more.c common/sandbox_root.c common/log.c common/log_quote.c
+unit_sandbox_SRCS := common/sandbox.c common/sandbox_more.c common/sandbox_root.c common/log.c
 unit_sandbox_LIBS := -lseccomp -lcap-ng
-unit_seccomp_SRCS := common/sandbox.c common/log.c common/log_quote.c
+unit_seccomp_SRCS := common/sandbox.c common/log.c
 unit_seccomp_LIBS := -lseccomp -lcap-ng -Wl,--wrap=seccomp_load
 unit_protocol_SRCS := ipc/message.c ipc/rules.c
 UNIT += counter_table frame_kinds hub_client
-unit_hub_client_SRCS := tests/hostile/mutants.c ipc/hub_client.c ipc/conn.c common/send_fds.c ipc/message.c ipc/rules.c ipc/sealed.c ipc/sealed_map.c ipc/counters.c
+unit_hub_client_SRCS := tests/hostile/mutants.c ipc/hub_client.c ipc/conn.c common/send_fds.c ipc/message.c ipc/rules.c ipc/sealed.c ipc/counters.c
 unit_counter_table_SRCS := ipc/counter_table.c ipc/counters.c
 UNIT += short_name
 unit_short_name_SRCS := ipc/short_name.c

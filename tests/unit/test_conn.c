@@ -3,7 +3,7 @@
  * Over real sockets: what arrives, what does not, and that no descriptor is
  * ever left over.
  */
-#include "ipc/conn_more.h"
+#include "ipc/conn.h"
 #include "ipc/message_hub.h"
 #include "tests/unit/harness.h"
 

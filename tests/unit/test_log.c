@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/log.h"
 #include "common/log_limit.h"
-#include "common/log_quote.h"
 #include "tests/unit/harness.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/service.h"
-#include "common/service_listen.h"
-#include "common/service_status.h"
 #include "tests/unit/harness.h"
 
 #include <errno.h>

@@ -502,7 +502,7 @@ static void refused(void (*f)(int), const void *bytes, size_t len, int fds)
 	evil_len = len;
 	evil_fds = fds;
 	CHECK_EQ(go(f), 1);
-	CHECK(strstr(said, "the front says what it must not: it is killed\n"));
+	CHECK(strstr(said, "invalid message from the front: it is killed\n"));
 	CHECK(waitpid(-1, NULL, WNOHANG) < 0);
 }
 

@@ -67,7 +67,7 @@ unit_go_LIBS := -lelf -lnettle -liberty -lxxhash
 
 UNIT += worker
 unit_worker_SRCS := $(sort $(UNWIND) $(SYMBOLS)) symbolizerd/worker/worker.c symbolizerd/worker/debug_file.c symbolizerd/worker/lines_job.c $(wildcard symbolizerd/symbols/dwarf_*.c symbolizerd/symbols/split_*.c) symbolizerd/elf/debugdata.c \
-	ipc/conn.c common/send_fds.c ipc/conn_more.c ipc/message.c ipc/rules.c ipc/sealed.c ipc/sealed_map.c
+	ipc/conn.c common/send_fds.c ipc/message.c ipc/rules.c ipc/sealed.c
 unit_worker_LIBS := -llzma -ldw -lz -lelf -lnettle -liberty -lxxhash
 
 # runs the sampler's unwinder on stopped threads, for tests/live/test_stops.py

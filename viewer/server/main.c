@@ -16,8 +16,6 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/service.h"
-#include "common/service_listen.h"
-#include "common/service_status.h"
 #include "common/signals.h"
 #include "viewer/server/confine.h"
 #include "viewer/server/feed.h"
