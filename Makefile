@@ -55,7 +55,7 @@ IPC      := $(LOADER_IPC) ipc/sealed_map.c ipc/rules.c
 COMMON   := $(LOADER_COMMON) common/evloop.c common/cost.c common/log_quote.c common/service_listen.c common/service_status.c
 OTLP     := $(addprefix profile/formats/,otlp.c dictionary.c location_order.c) common/protobuf.c common/buffer.c
 # what only the unprivileged ones need
-MORE     := common/sandbox_root.c common/signals.c common/number.c ipc/counters.c
+MORE     := common/signals.c common/number.c ipc/counters.c
 
 trifold-supervisor_SRCS := $(wildcard cli/supervisor/*.c)
 trifold-start_SRCS := cli/start/main.c cli/supervisor/ask.c
@@ -65,7 +65,7 @@ trifold-symbolizerd_SRCS := $(wildcard symbolizerd/*.c symbolizerd/*/*.c symboli
 	$(IPC) ipc/conn_more.c ipc/batch.c ipc/batch_build.c ipc/short_name.c common/hash_table.c \
 	ipc/fdpass.c common/wire.c common/container.c common/buffer.c common/read_all.c $(COMMON) $(MORE)
 trifold-symbolizerd_LIBS := -llzma -ldw -lelf -lz -lxxhash -lnettle -liberty -lseccomp -lcap-ng
-trifold-exporterd_SRCS := $(wildcard exporterd/*.c) $(OTLP) common/hash_table.c common/pairs.c $(IPC) ipc/batch.c ipc/counter_table.c common/read_all.c $(COMMON) $(MORE) common/sandbox_more.c
+trifold-exporterd_SRCS := $(wildcard exporterd/*.c) $(OTLP) common/hash_table.c common/pairs.c $(IPC) ipc/batch.c ipc/counter_table.c common/read_all.c $(COMMON) $(MORE)
 trifold-exporterd_GEN  := profile/formats/otlp.pb-c.c
 trifold-exporterd_LIBS := -lcurl -lprotobuf-c -lxxhash -lz -lzstd -lseccomp -lcap-ng
 trifold_SRCS := $(filter-out $(addprefix cli/,$(addprefix supervisor/,main.c supervise.c programs.c) start/main.c), \

@@ -9,19 +9,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/config/confine.h"
 #include "cli/convert/from_folded.h"
 #include "cli/supervisor/identity.h"
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/log_quote.h"
 #include "common/read_all.h"
-#include "common/sandbox.h"
 #include "profile/formats/formats.h"
 #include "profile/names.h"
 #include "profile/outfile.h"
 #include "viewer/server/decode.h"
 
-#define CONVERT_MEMORY	(4ULL << 30)	/* RLIMIT_AS */
 
 /* Of an .otlp: what a full recording needs.  One batch has no room for more
  * samples; where each has a stack of its own, it has 2 million, of 100 bytes. */
@@ -137,22 +136,6 @@ static int convert_write(const struct convert *c, const struct decoded *d)
 	return r;
 }
 
-/* seal: who to be, if root. */
-static int convert_confine(uid_t seal)
-{
-	int r = sandbox_limits(16, CONVERT_MEMORY, 0, false);
-
-	if (!r)
-		r = sandbox_identity(seal, seal, NULL, 0);
-	if (!r)
-		r = sandbox_quiet(SIGKILL);
-	if (!r)
-		r = sandbox_landlock_deny();
-	if (!r)
-		r = sandbox_seccomp(NULL, 0);
-	return r;
-}
-
 static int convert_child(const struct convert *c, uid_t seal, pid_t parent)
 {
 	const int keep[] = { 0, 1, 2, c->in, c->out };
@@ -161,8 +144,7 @@ static int convert_child(const struct convert *c, uid_t seal, pid_t parent)
 	struct decoded d = { 0 };
 	int r;
 
-	if (sandbox_close_fds(keep, 5) || convert_confine(seal) ||
-	    getppid() != parent)
+	if (confine_reader(seal, keep, 5) || getppid() != parent)
 		return 1;
 	r = read_all(c->in, folded ? FOLDED_BYTES_MAX : CONVERT_BODY, &in);
 	if (r)

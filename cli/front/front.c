@@ -11,7 +11,7 @@
 #include "cli/config/config.h"
 #include "cli/config/env.h"
 #include "cli/config/transfer.h"
-#include "cli/front/confine.h"
+#include "cli/config/confine.h"
 #include "cli/front/show.h"
 #include "cli/record/output.h"
 #include "common/log.h"
@@ -55,7 +55,7 @@ int front_begin(int argc, char **argv)
 	signal(SIGALRM, front_late);
 	alarm(FRONT_PLAN_S);
 	front_is = front ? FRONT_FRONT : FRONT_READER;
-	return front_confine_reading((uid_t)strtoul(argv[2], NULL, 10)) ? -1 : 1;
+	return confine_front_reading((uid_t)strtoul(argv[2], NULL, 10)) ? -1 : 1;
 }
 
 /* Give the configuration to the front. */

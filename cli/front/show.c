@@ -12,7 +12,7 @@
 #include "cli/config/env.h"
 #include "cli/config/libexec.h"
 #include "cli/config/transfer.h"
-#include "cli/front/confine.h"
+#include "cli/config/confine.h"
 #include "cli/front/make_plan.h"
 #include "cli/front/phases.h"
 #include "cli/front/progress.h"
@@ -358,7 +358,7 @@ int show(struct options *o, struct target *target, struct config *c, bool plain)
 	if (show_open(&s, o, plain))
 		return 1;
 	alarm(0);
-	if (front_confine())
+	if (confine_front())
 		return 1;
 	p->plan = &s.plan;
 	p->orders = &s.orders;

@@ -16,12 +16,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/config/confine.h"
 #include "cli/record/record_watch.h"
 #include "cli/record/sudo_caller.h"
 #include "common/log.h"
 #include "common/log_quote.h"
 #include "common/read_all.h"
-#include "common/sandbox.h"
 #include "common/service.h"
 #include "common/service_status.h"
 #include "common/service_listen.h"
@@ -34,7 +34,6 @@
 #include "profile/names.h"
 #include "profile/outfile.h"
 
-#define WRITER_MEMORY	(4ULL << 30)	/* RLIMIT_AS */
 
 /* --- the writer ------------------------------------------------------------ */
 
@@ -229,29 +228,6 @@ static int collect_until_end(struct writer *w)
 	return r;
 }
 
-/*
- * What is left to the writer: to read and write the descriptors it holds, and
- * to take others through its sockets.  It cannot open, connect, fork, exec or
- * signal anything, and is neither root nor traceable.
- */
-static int record_recorder_confine(uid_t seal_uid)
-{
-	bool root = geteuid() == 0;
-	int r;
-
-	r = sandbox_limits(64, WRITER_MEMORY, 0, false);
-	if (!r)
-		r = sandbox_identity(root ? seal_uid : (uid_t)-1,
-				     root ? seal_uid : (gid_t)-1, NULL, 0);
-	if (!r)
-		r = sandbox_quiet(SIGKILL);
-	if (!r)
-		r = sandbox_landlock_deny();
-	if (!r)
-		r = sandbox_seccomp(NULL, 0);
-	return r;
-}
-
 static void record_recorder_describe(struct profile_info *info,
 				     const struct options *o)
 {
@@ -286,7 +262,7 @@ static int writer_run(const struct options *o, int out, pid_t file_owner)
 		r = collect_init(&w.collect, o->frequency);
 	record_watch_init(&w.watch, &w.collect, o->frequency, w.control);
 	if (!r)
-		r = record_recorder_confine(o->seal_uid);
+		r = confine_recorder(o->seal_uid);
 	if (r)
 		return 1;
 	if (getppid() != file_owner)

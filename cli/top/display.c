@@ -3,15 +3,14 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <seccomp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/config/confine.h"
 #include "cli/top/control.h"
 #include "cli/top/json.h"
 #include "cli/top/plain.h"
@@ -20,19 +19,12 @@
 #include "cli/top/text.h"
 #include "common/clock.h"
 #include "common/log.h"
-#include "common/sandbox.h"
 #include "ipc/hub_client.h"
 
-#define MEMORY		(1ULL << 30)	/* RLIMIT_AS */
 #define DRAW_NS		NSEC_PER_SEC	/* at least so often */
 #define LINE_NS		(10 * NSEC_PER_SEC)	/* a daemon's line is shown */
 #define PATIENCE_NS	(15 * NSEC_PER_SEC)	/* for the last batch */
 #define DEAF_MAX	8		/* wake-ups without a key: its end */
-
-#define IOCTL(request)	WHEN(ioctl, 1, INT, request)
-
-/* TCSETSW2: asm-generic/ioctls.h; glibc from 2.42 on */
-#define SET2_WAIT	0x402c542c
 
 struct display {
 	const struct top_display *d;
@@ -44,35 +36,6 @@ struct display {
 	uint64_t drawn_ns, line_ns, end_ns;	/* CLOCK_MONOTONIC */
 	uint64_t lost_said;
 };
-
-/*
- * The display can only read and write the descriptors it holds, set the
- * terminal's modes and ask for its size.  It cannot open, connect, fork, exec
- * or signal anything, and is neither root nor traceable.  When the parent dies
- * it is not killed: it must still leave the terminal as it was.
- */
-static int top_display_confine(uid_t seal_uid)
-{
-	/* Beyond base_rules of common/sandbox.c; tests/live/test_filters.py
-	 * fails if a call is not used. */
-	static const struct sandbox_rule rules[] = {
-		/* ncurses: the terminal's modes, by tcsetattr(TCSADRAIN); its
-		 * size.  What was typed ahead may stay. */
-		IOCTL(TCSETSW), IOCTL(SET2_WAIT), IOCTL(TIOCGWINSZ),
-		FAIL_WHEN(ioctl, 1, INT, TCFLSH, ENOTTY),
-	};
-	int r = sandbox_limits(64, MEMORY, 0, false);
-
-	if (!r)
-		r = sandbox_identity(seal_uid, seal_uid, NULL, 0);
-	if (!r)
-		r = sandbox_quiet(0);
-	if (!r)
-		r = sandbox_landlock_deny();
-	if (!r)
-		r = sandbox_seccomp(rules, sizeof(rules) / sizeof(rules[0]));
-	return r;
-}
 
 /* --- what comes in --------------------------------------------------------------- */
 
@@ -362,7 +325,7 @@ static int top_display_prepare(struct display *d)
 		log_err("the terminal cannot be used");
 		return -ENOTTY;
 	}
-	r = top_display_confine(t->seal_uid);
+	r = confine_display(t->seal_uid);
 	if (r && !t->plain)
 		screen_end();
 	return r;
