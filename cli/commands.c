@@ -11,7 +11,6 @@
 #include "cli/convert/convert.h"
 #include "cli/diff/diff.h"
 #include "cli/front/front.h"
-#include "cli/manual.h"
 #include "cli/names.h"
 #include "cli/record/output.h"
 #include "cli/record/recorder.h"
@@ -339,11 +338,6 @@ static const struct option_def daemons_options[] = {
 	LIBEXEC,
 };
 
-static int commands_manual(const struct options *o)
-{
-	return manual_run(o, commands, commands_n);
-}
-
 const struct command commands[] = {
 	{ "run", "[OPTION]...", "Profile this machine until Ctrl-C",
 	  run_details, run_options, COUNT(run_options), REST_NONE,
@@ -381,7 +375,6 @@ const struct command commands[] = {
 	{ "completion", "bash|zsh|fish",
 	  "Print the completion script of a shell", completion_details,
 	  NULL, 0, REST_FILE, completion_run },
-	{ "manual", "", NULL, NULL, NULL, 0, REST_FILE, commands_manual },
 	{ "recorder", "", NULL, NULL, recorder_options,
 	  COUNT(recorder_options), REST_NONE, recorder_run },
 	{ "attach", "", NULL, NULL, record_options, COUNT(record_options),

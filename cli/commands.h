@@ -2,9 +2,9 @@
 /*
  * commands - the one table of what `trifold` can be told
  *
- * Parsing, --help and the manual page (manual.h) are made from it.  What
- * shells complete is written in packaging/completion/, and compared with it by
- * tests/install/test_completion.py.
+ * Parsing and --help are made from it.  docs/man/trifold.1 and what shells complete
+ * (packaging/completion/) are compared with it by tests/install/test_manual.py and
+ * test_completion.py.
  */
 #ifndef CLI_COMMANDS_H
 #define CLI_COMMANDS_H

@@ -38,7 +38,7 @@ static bool options_parse_seconds(const char *s, uint64_t *ret)
 	return *ret != 0;
 }
 
-const struct option_def option_help = {
+static const struct option_def option_help = {
 	"help", NULL, "show this help", OPTION_FLAG, 0, 0,
 	offsetof(struct options, help),
 };
@@ -306,8 +306,9 @@ int options_parse(const struct command *c, int argc, char **argv,
 	return 0;
 }
 
-const char *option_help_text(const struct option_def *d, char *buf,
-			     size_t size)
+/* An option's help; of OPTION_FORMAT it names the formats, in buf. */
+static const char *options_help_text(const struct option_def *d, char *buf,
+				     size_t size)
 {
 	char names[100], endings[160];
 	size_t half;
@@ -324,16 +325,16 @@ const char *option_help_text(const struct option_def *d, char *buf,
 	return buf;
 }
 
-static void help_line(const struct option_def *d)
+static void options_help_line(const struct option_def *d)
 {
-	char left[40], help[OPTION_HELP_MAX];
+	char left[40], help[400];
 
 	snprintf(left, sizeof(left), "--%s%s%s", d->name, d->value ? " " : "",
 		 d->value ? d->value : "");
 	printf("  %-18s", left);
 	if (strlen(left) > 18)
 		printf("\n%20s", "");
-	printf(" %s\n", option_help_text(d, help, sizeof(help)));
+	printf(" %s\n", options_help_text(d, help, sizeof(help)));
 }
 
 void options_help(const struct command *c)
@@ -342,9 +343,9 @@ void options_help(const struct command *c)
 	       *c->usage ? " " : "", c->usage, c->summary);
 	for (size_t i = 0; i < c->n_options; i++) {
 		if (c->options[i].help)
-			help_line(&c->options[i]);
+			options_help_line(&c->options[i]);
 	}
-	help_line(&option_help);
+	options_help_line(&option_help);
 	if (c->details)
 		printf("\n%s", c->details);
 }

@@ -135,16 +135,6 @@ struct command {
 	int (*run)(const struct options *o);	/* returns the exit status */
 };
 
-#define OPTION_HELP_MAX	400
-
-/* An option's help; that of OPTION_FORMAT is made of the formats there are, in
- * buf. */
-const char *option_help_text(const struct option_def *d, char *buf,
-			     size_t size);
-
-/* --help, which every command has beside its own. */
-extern const struct option_def option_help;
-
 void options_defaults(struct options *o);
 
 /*

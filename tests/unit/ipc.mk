@@ -16,7 +16,7 @@ unit_sandbox_LIBS := -lseccomp -lcap-ng
 unit_seccomp_SRCS := common/sandbox.c common/log.c common/log_quote.c
 unit_seccomp_LIBS := -lseccomp -lcap-ng -Wl,--wrap=seccomp_load
 unit_confinement_SRCS := loaderd/confine.c symbolizerd/worker/confine.c exporterd/confinement.c \
-	viewer/server/confine.c cli/config/confine.c common/sandbox.c common/log.c common/log_quote.c
+	viewer/server/confine.c cli/config/confine.c common/sandbox.c common/log.c
 unit_confinement_LIBS := -lseccomp -lcap-ng
 unit_protocol_SRCS := ipc/message.c ipc/rules.c
 UNIT += counter_table frame_kinds hub_client
