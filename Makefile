@@ -58,7 +58,7 @@ OTLP     := $(addprefix profile/formats/,otlp.c dictionary.c location_order.c) c
 MORE     := common/signals.c common/number.c ipc/counters.c
 
 trifold-supervisor_SRCS := $(wildcard cli/supervisor/*.c)
-trifold-start_SRCS := cli/start/main.c cli/supervisor/ask.c
+trifold-start_SRCS := cli/start/main.c cli/supervisor/ask.c cli/supervisor/program_table.c
 trifold-loaderd_SRCS := $(wildcard loaderd/*.c) $(LOADER_IPC) ipc/rules_loader.c $(LOADER_COMMON)
 trifold-loaderd_LIBS := -lbpf -lseccomp -lcap-ng
 trifold-symbolizerd_SRCS := $(wildcard symbolizerd/*.c symbolizerd/*/*.c symbolizerd/*/*/*.c) \

@@ -8,6 +8,7 @@
 #include "cli/config/libexec.h"
 #include "cli/config/regular_file.h"
 #include "cli/supervisor/identity.h"
+#include "cli/supervisor/program_table.h"
 #include "common/log.h"
 
 #define WORDS_MORE	4	/* the program, user, group, NULL */
@@ -40,7 +41,7 @@ int parser_become(const struct options *o, char *const *words, uint32_t n_words)
 	argv = calloc(WORDS_MORE + n_words + o->at.n, sizeof(*argv));
 	if (!argv)
 		return 1;
-	snprintf(path, sizeof(path), "%s/%s", dir, libexec_daemons[0]);
+	snprintf(path, sizeof(path), "%s/%s", dir, program_table[PROGRAM_HUB].name);
 	argv[n++] = path;
 	for (uint32_t i = 0; i < n_words; i++)
 		argv[n++] = words[i];

@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/config/libexec.h"
 #include "cli/record/recorder.h"
+#include "cli/supervisor/program_table.h"
 #include "common/clock.h"
 #include "common/wait_status.h"
 
@@ -49,9 +49,13 @@ static void phases_enter(struct phases *p, enum front_phase phase, uint64_t now)
 
 static const char *phases_name(enum program id)
 {
-	return id < LIBEXEC_DAEMONS ? libexec_daemons[id] :
-	       id == PROGRAM_RECORDER ? "the recorder" :
-	       id == PROGRAM_READER ? "the reader" : "the command";
+	if (id < PROGRAM_DAEMONS)
+		return program_table[id].name;
+	if (id == PROGRAM_RECORDER)
+		return "the recorder";
+	if (id == PROGRAM_READER)
+		return "the reader";
+	return "the command";
 }
 
 /* A line, behind those of who it is about. */

@@ -6,9 +6,9 @@
  *   trifold-start --reload loaderd PID
  *
  * It has the unit's user and capabilities.  The daemon's words are what
- * trifold-config.service wrote (cli/unit/unit_config.h), as far as ask.c lists
- * them; which users the others are, /etc/passwd says, and where their sockets are,
- * this file.  Nothing of the environment goes on but systemd's own variables.
+ * trifold-config.service wrote (cli/unit/unit_config.h), if program_table.c lists
+ * them.  The uids of other daemons are from /etc/passwd, sockets from that table.
+ * Of the environment only systemd's own variables are passed on.
  * --reload: end the process PID, which the unit starts again, if it would get other
  * arguments now.
  */
@@ -26,35 +26,10 @@
 #include <unistd.h>
 
 #include "cli/supervisor/ask.h"
-#include "cli/supervisor/runtime_dir.h"
 
 #define WORDS_DIR	"/run/trifold-config"
 #define ARGS_MAX	320	/* PLAN_WORDS_MAX, and ours */
 #define SAME_MAX	(ASK_WORDS_MAX + 4096)
-
-/* .user: its number is the value */
-static const struct start_daemon {
-	const char *name;
-	enum program id;
-	struct { const char *option, *value, *user; } fixed[4];	/* up to the first without one */
-} start_daemons[] = {
-	{ "loaderd", PROGRAM_LOADER, {
-		{ "--hub", LOADER_SOCKET, NULL },
-		{ "--hub-uid", NULL, "trifold-symbolizerd" } } },
-	{ "symbolizerd", PROGRAM_HUB, {
-		{ "--loader-uid", NULL, "trifold-loaderd" },
-		{ "--exporter-uid", NULL, "trifold-exporterd" },
-		{ "--viewer-uid", NULL, "trifold-viewer" },
-		{ "--readers", NULL, NULL } } },
-	{ "exporterd", PROGRAM_EXPORTER, {
-		{ "--hub", EXPORT_SOCKET, NULL },
-		{ "--hub-uid", NULL, "trifold-symbolizerd" } } },
-	{ "viewer", PROGRAM_VIEWER, {
-		{ "--hub", STATUS_SOCKET, NULL },
-		{ "--hub-uid", NULL, "trifold-symbolizerd" } } },
-};
-
-#define START_DAEMONS	(sizeof(start_daemons) / sizeof(start_daemons[0]))
 
 /* What systemd says to a service, and what is no word of the configuration. */
 static const char *const start_kept[] = {
@@ -128,23 +103,26 @@ static void start_add_sockets(void)
 	}
 }
 
-static void start_add_fixed(const struct start_daemon *d)
+static void start_add_fixed(enum program id)
 {
-	for (int i = 0; i < 4 && d->fixed[i].option; i++) {
-		const struct passwd *pw;
+	const struct program_row *d = &program_table[id];
 
-		start_add((char *)d->fixed[i].option);
-		if (d->fixed[i].value)
-			start_add((char *)d->fixed[i].value);
-		if (!d->fixed[i].user)
-			continue;
-		pw = getpwnam(d->fixed[i].user);
+	if (d->hub) {
+		start_add((char *)"--hub");
+		start_add((char *)d->hub);
+	}
+	for (int i = 0; d->uids[i].option; i++) {
+		const struct passwd *pw = getpwnam(program_table[d->uids[i].whose].name);
+
 		if (!pw || !pw->pw_uid)
 			errx(1, "there is no user %s: systemd-sysusers makes it",
-			     d->fixed[i].user);
+			     program_table[d->uids[i].whose].name);
+		start_add((char *)d->uids[i].option);
 		start_add(start_text("%u", pw->pw_uid));
 	}
-	if (d->id == PROGRAM_VIEWER)
+	if (id == PROGRAM_HUB)
+		start_add((char *)"--readers");
+	if (id == PROGRAM_VIEWER)
 		start_add_sockets();
 }
 
@@ -172,19 +150,19 @@ static char *start_read(const char *name, size_t *len)
 	return text;
 }
 
-static void start_add_words(const struct start_daemon *d)
+static void start_add_words(enum program id)
 {
 	size_t len;
-	char *word = start_read(d->name, &len), *end = word + len, *next;
+	char *word = start_read(PROGRAM_NAME(id), &len), *end = word + len, *next;
 
 	for (; word < end; word = next + 1) {
 		next = memchr(word, '\n', (size_t)(end - word));
 		*next = '\0';
 		if (strlen(word) != (size_t)(next - word) ||
-		    !ask_allows(d->id, word) || !strncmp(word, "--own", 5) ||
+		    !ask_allows(id, word) || !strncmp(word, "--own", 5) ||
 		    strstr(word, "-fd="))
 			errx(1, WORDS_DIR "/%s: a word that is not on the list",
-			     d->name);
+			     PROGRAM_NAME(id));
 		if (*word == '-')
 			start_add_option(word);
 		else
@@ -229,21 +207,21 @@ int main(int argc, char **argv)
 {
 	bool reload = argc == 4 && !strcmp(argv[1], "--reload");
 	const char *name = reload ? argv[2] : argc == 2 ? argv[1] : "";
-	const struct start_daemon *d = start_daemons;
+	enum program id = 0;
 	char self[PATH_MAX] = "", *slash;
 
-	while (d < start_daemons + START_DAEMONS && strcmp(d->name, name))
-		d++;
-	if (d == start_daemons + START_DAEMONS)
+	while (id < PROGRAM_DAEMONS && strcmp(PROGRAM_NAME(id), name))
+		id++;
+	if (id == PROGRAM_DAEMONS)
 		errx(2, "usage: trifold-start [--reload] loaderd|symbolizerd|"
 		     "exporterd|viewer [PID]");
 	if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
 		err(1, "/proc/self/exe");
 	slash = strrchr(self, '/');
 	start_environment();
-	start_add(start_text("trifold-%s", name));
-	start_add_fixed(d);
-	start_add_words(d);
+	start_add((char *)program_table[id].name);
+	start_add_fixed(id);
+	start_add_words(id);
 	if (reload)
 		return start_reload(atoi(argv[3]));
 	execv(start_text("%.*s/%s", (int)(slash - self), self, start_args[0]),

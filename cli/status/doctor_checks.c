@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/config/libexec.h"
+#include "cli/supervisor/program_table.h"
 #include "common/number.h"
 
 #define BIT(n)		(1ULL << (n))
@@ -403,7 +403,7 @@ static void programs(const struct doctor_host *h, struct finding *f)
 				  "the daemons are not found");
 	else
 		ok(f, "daemons found; %d of %d users trifold-*, else reserved ids",
-		   h->users, LIBEXEC_DAEMONS + 1);	/* and the opener's */
+		   h->users, PROGRAM_DAEMONS + 1);	/* and the opener's */
 }
 
 static void runtime(const struct doctor_host *h, struct finding *f)

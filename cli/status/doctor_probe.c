@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "cli/config/libexec.h"
+#include "cli/supervisor/program_table.h"
 #include "cli/supervisor/runtime_dir.h"
 
 #define BTF_MAX		(64u << 20)
@@ -77,9 +78,13 @@ static int count_users(void)
 {
 	int n = 0;
 
-	for (int i = 0; i < LIBEXEC_DAEMONS; i++)
-		n += getpwnam(libexec_daemons[i]) != NULL;
-	return n + (getpwnam("trifold-opener") != NULL);
+	for (int i = 0; i < PROGRAM_DAEMONS; i++) {
+		if (getpwnam(program_table[i].name))
+			n++;
+	}
+	if (getpwnam("trifold-opener"))
+		n++;
+	return n;
 }
 
 /* A whole word of the strings of a BTF: between two NUL bytes. */

@@ -9,33 +9,6 @@
 #define ASK_SIGNALS	(1u << SIGHUP | 1u << SIGINT | 1u << SIGQUIT |	\
 			 1u << SIGKILL | 1u << SIGTERM)
 
-/* So many descriptors each program may get from a front ... */
-static const int ask_fds[PROGRAM__COUNT] = { 0, 1, 0, 2, 1, 1, 1, 0 };
-
-/* ... and these words; with = or _ or . at its end, how the word begins.
- * Nothing here names a program, a user or a library. */
-static const char *const ask_words[PROGRAM__COUNT][21] = {
-	[PROGRAM_HUB] = { "--debug", "--interval=", "--cpu-share=", "--lines-share=", "--own=", "--include-self", "--show-loops" },
-	[PROGRAM_EXPORTER] = {
-		"--debug", "--no-network", "--no-receiver", "--recorder-fd=3", "--endpoint=",
-		"OTEL_", "TRIFOLD_EXPORTER_", "TRIFOLD_DEBUGINFOD_", "DEBUGINFOD_URLS=",
-		"SSL_CERT_FILE=", "SSL_CERT_DIR=", "http_proxy=", "https_proxy=", "all_proxy=", "no_proxy=",
-		"HTTP_PROXY=", "HTTPS_PROXY=", "ALL_PROXY=", "NO_PROXY=",
-	},
-	[PROGRAM_LOADER] = {
-		"--debug", "--frequency=", "--table-budget=", "--idle=",
-		"--filter-pid=", "--filter-below=", "--filter-cgroup=",
-	},
-	[PROGRAM_VIEWER] = {
-		"--debug", "--listen-fd=3", "--listen-fd=4", "--memory=",
-		"--keep=", "--otlp", "TRIFOLD_VIEWER_KEY=",
-	},
-	[PROGRAM_RECORDER] = {
-		"--control-fd=3", "--frequency=", "--format=", "--command=",
-		"--output=trifold.", "--part", "--names=", "--lines", "--inlined",
-	},
-};
-
 const char *ask_option(char *const *argv, const char *name)
 {
 	size_t len = strlen(name);
@@ -54,7 +27,7 @@ const char *ask_option(char *const *argv, const char *name)
 
 bool ask_allows(enum program id, const char *word)
 {
-	for (const char *const *w = ask_words[id]; *w; w++) {
+	for (const char *const *w = program_table[id].words; *w; w++) {
 		size_t len = strlen(*w);
 
 		if (strchr("=_.", (*w)[len - 1]) ?
@@ -86,7 +59,7 @@ bool ask_check(const struct ask *m, size_t len, int n_fds)
 	if (len < ASK_BYTES(0) || m->program >= PROGRAM_FRONT)
 		return false;
 	if (m->kind == ASK_START)
-		return n_fds <= ask_fds[m->program] &&
+		return n_fds <= program_table[m->program].fds &&
 		       ask_words_allowed(m, len);
 	if (len > ASK_BYTES(0) || n_fds != (m->kind == ASK_OPEN))
 		return false;

@@ -6,7 +6,7 @@
  * The front (cli/front) has read arguments and configuration, and is confined.
  * The supervisor is root, and believes it as little as possible: the front may
  * have it start one of each program, with options and variables that are listed
- * in ask.c, and signal these children.  Programs, users, paths of sockets, the
+ * in program_table.c, and signal these children.  Programs, users, paths of sockets, the
  * recorded command and the paths that --output and --libexec name are the
  * supervisor's own knowledge.
  *
@@ -20,19 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* All that the supervisor starts. */
-enum program {
-	PROGRAM_HUB,		/* daemons, in the order of their start */
-	PROGRAM_EXPORTER,
-	PROGRAM_LOADER,
-	PROGRAM_VIEWER,
-	PROGRAM_RECORDER,
-	PROGRAM_READER,		/* a front that reads the configuration again */
-	PROGRAM_LAUNCHER,	/* of the user's command; at most once */
-	PROGRAM_FRONT,		/* by the supervisor alone */
-	PROGRAM__COUNT
-};
-#define PROGRAM_DAEMONS	4	/* so many of them are daemons */
+#include "cli/supervisor/program_table.h"
 
 enum ask_kind {
 	ASK_OPEN = 1,		/* make the runtime directory; first of all and

@@ -19,14 +19,6 @@
 #define FDS_MAX		3	/* of the hub */
 #define ARGS_FIXED	24	/* arguments beside the words and the user's */
 
-/* Of a daemon its file, too; all others are trifold itself, with the part
- * behind "-" as its command. */
-static const char *const program_names[PROGRAM__COUNT] = {
-	"trifold-symbolizerd", "trifold-exporterd", "trifold-loaderd",
-	"trifold-viewer", "trifold-recorder", "trifold-reader",
-	"trifold-launch", "trifold-front",
-};
-
 char *const *program_command(char *const *argv)
 {
 	while (*argv && strcmp(*argv, "--"))
@@ -65,19 +57,15 @@ static void arg(const char *fmt, ...)
 
 static void daemon_args(const struct launch *l, enum program id)
 {
+	const struct program_row *program = &program_table[id];
 	const uid_t *uid = l->ids.uid;
 
 	arg("--uid=%u", uid[id]);		/* in the same order */
 	arg("--gid=%u", l->ids.gid[id]);
-	if (id == PROGRAM_HUB) {
-		arg("--loader-uid=%u", uid[ID_LOADER]);
-		arg("--exporter-uid=%u", uid[ID_EXPORTER]);
-		arg("--viewer-uid=%u", uid[ID_VIEWER]);
-		return;
-	}
-	arg("--hub=%s", id == PROGRAM_LOADER ? LOADER_SOCKET :
-	    id == PROGRAM_VIEWER ? STATUS_SOCKET : EXPORT_SOCKET);
-	arg("--hub-uid=%u", uid[ID_HUB]);
+	if (program->hub)
+		arg("--hub=%s", program->hub);
+	for (int i = 0; program->uids[i].option; i++)
+		arg("%s=%u", program->uids[i].option, uid[program->uids[i].whose]);
 	if (id == PROGRAM_LOADER)
 		arg("--opener-uid=%u", uid[ID_OPENER]);
 }
@@ -134,7 +122,7 @@ static _Noreturn void program_become(const struct launch *l,
 				     const struct ask *m, size_t len)
 {
 	enum program id = m->program;
-	const char *name = program_names[id];
+	const char *name = program_table[id].name;
 	const char *output = ask_option(l->argv, "--output");
 	char *const *more = id == PROGRAM_LAUNCHER ? program_command(l->argv) :
 			    id > PROGRAM_RECORDER ? l->argv + 1 : NULL;
@@ -153,7 +141,7 @@ static _Noreturn void program_become(const struct launch *l,
 	if (id < PROGRAM_DAEMONS)
 		daemon_args(l, id);
 	else
-		arg("%s", strchr(name, '-') + 1);
+		arg("%s", PROGRAM_NAME(id));
 	if (id == PROGRAM_READER || id == PROGRAM_FRONT)
 		arg("%u", l->ids.uid[ID_FRONT]);
 	for (const char *w = m->words; w < (const char *)m + len; w += strlen(w) + 1)

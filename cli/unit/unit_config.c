@@ -11,15 +11,8 @@
 #include "cli/config/config.h"
 #include "cli/config/env.h"
 #include "cli/front/make_plan.h"
+#include "cli/supervisor/program_table.h"
 #include "common/log.h"
-
-/* Of the file that a daemon's words are in, and the unit's behind "trifold-". */
-static const char *const unit_config_names[PROGRAM_DAEMONS] = {
-	[PROGRAM_HUB] = "symbolizerd",
-	[PROGRAM_EXPORTER] = "exporterd",
-	[PROGRAM_LOADER] = "loaderd",
-	[PROGRAM_VIEWER] = "viewer",
-};
 
 static bool unit_config_no_secret(const struct config *c,
 				  const struct config_value *v)
@@ -51,7 +44,7 @@ static bool unit_config_no_secrets(const struct config *c)
 /* A new file takes the place of the old one when all of it is there. */
 static int unit_config_write(int dir, const struct plan *p, enum program id)
 {
-	const char *name = unit_config_names[id], *word = NULL;
+	const char *name = PROGRAM_NAME(id), *word = NULL;
 	char temporary[32];
 	FILE *f;
 	int fd, r;
@@ -96,7 +89,7 @@ static int unit_config_words(const char *path, const struct config *c)
 	for (int i = 0; i < PROGRAM_DAEMONS && !r; i++) {
 		r = unit_config_write(dir, &plan, i);
 		if (r)
-			log_err("%s/%s: %s", path, unit_config_names[i],
+			log_err("%s/%s: %s", path, PROGRAM_NAME(i),
 				strerror(-r));
 	}
 	close(dir);

@@ -29,16 +29,16 @@ unit_pprof_LIBS := $(CLI_FORMATS_LIBS)
 unit_cli_options_SRCS := cli/config/options.c cli/config/suggest.c common/number.c $(CLI_FORMATS)
 unit_cli_options_LIBS := $(CLI_FORMATS_LIBS)
 # with test doubles of programs.c, identity.c and runtime_dir.c
-unit_supervise_SRCS := cli/supervisor/supervise.c cli/supervisor/ask.c
-unit_ask_SRCS := cli/supervisor/ask.c
-unit_programs_SRCS := cli/supervisor/programs.c cli/supervisor/ask.c cli/supervisor/identity.c \
+unit_supervise_SRCS := cli/supervisor/supervise.c cli/supervisor/ask.c cli/supervisor/program_table.c
+unit_ask_SRCS := cli/supervisor/ask.c cli/supervisor/program_table.c
+unit_programs_SRCS := cli/supervisor/programs.c cli/supervisor/ask.c cli/supervisor/program_table.c cli/supervisor/identity.c \
 	common/wait_status.c
 unit_sudo_caller_SRCS := cli/record/sudo_caller.c common/number.c
 # with test doubles of orders.c and console.c
-unit_phases_SRCS := cli/front/phases.c cli/record/plan.c cli/config/libexec.c common/wait_status.c \
+unit_phases_SRCS := cli/front/phases.c cli/record/plan.c cli/config/libexec.c cli/supervisor/program_table.c common/wait_status.c \
 	common/log.c
 unit_console_SRCS := cli/record/console.c profile/outfile.c common/log.c common/log_quote.c
-unit_plan_SRCS := cli/supervisor/ask.c cli/front/make_plan.c cli/record/plan.c \
+unit_plan_SRCS := cli/supervisor/ask.c cli/supervisor/program_table.c cli/front/make_plan.c cli/record/plan.c \
 	cli/record/recorder_link.c cli/config/env.c cli/config/keys.c cli/config/suggest.c common/pairs.c common/listen.c common/number.c common/sandbox.c ipc/fdpass.c common/send_fds.c common/log.c common/log_quote.c $(CLI_FORMATS)
 unit_plan_LIBS := $(CLI_FORMATS_LIBS) -lseccomp -lcap-ng
 CONTAINER_NAME := cli/record/container_name.c cli/record/container_json.c common/read_all.c common/buffer.c
@@ -55,7 +55,7 @@ unit_launcher_LIBS := -lseccomp -lcap-ng
 unit_progress_SRCS := cli/front/progress.c ipc/counters.c
 
 unit_doctor_SRCS := cli/status/doctor_probe.c cli/status/doctor_checks.c \
-	cli/config/libexec.c common/number.c common/log.c common/log_quote.c
+	cli/config/libexec.c cli/supervisor/program_table.c common/number.c common/log.c common/log_quote.c
 
 # writes made-up profiles for tests/live/test_page.sh and test_pprof.sh
 $(O)/live/test_page: $(O)/san/tests/live/test_page.o \
