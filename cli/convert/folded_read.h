@@ -85,4 +85,8 @@ uint32_t folded_next(const struct folded_tree *t, uint32_t node,
 /* Append a name as UTF-8 without control characters (C0, DEL and C1). */
 void folded_name(const struct folded_tree *t, uint32_t name, struct buffer *out);
 
+/* Append "stack a b" lines, in the order of names; of a tree that folded_sort()
+ * ordered.  0 or -ENOMEM. */
+int folded_encode_pairs(const struct folded_tree *t, struct buffer *out);
+
 #endif /* CLI_CONVERT_FOLDED_READ_H */

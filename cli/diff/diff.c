@@ -11,7 +11,6 @@
 
 #include "cli/convert/convert.h"
 #include "cli/convert/folded_read.h"
-#include "cli/diff/folded_pairs.h"
 #include "cli/diff/html.h"
 #include "cli/diff/rows.h"
 #include "common/json.h"
@@ -170,7 +169,7 @@ static int diff_write_file(const struct options *o, const struct folded_tree *t)
 	struct outfile f;
 	int r = format_of(o->output) == format_named("html") ?
 		diff_encode_html(t, o->files, &out) :
-		diff_encode_folded(t, &out);
+		folded_encode_pairs(t, &out);
 
 	if (r)
 		log_err("%s", strerror(-r));

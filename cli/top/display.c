@@ -12,7 +12,6 @@
 
 #include "cli/config/confine.h"
 #include "cli/top/control.h"
-#include "cli/top/json.h"
 #include "cli/top/plain.h"
 #include "cli/top/screen.h"
 #include "cli/top/state.h"
