@@ -17,7 +17,7 @@
 #include "common/log.h"
 
 /* Who cannot connect to the one that runs could not start one either. */
-static void say_root(const char *command)
+static void run_say_root(const char *command)
 {
 	if (!running_forbidden(command))
 		log_err("needs root to load BPF programs: run `sudo trifold %s ...`",
@@ -29,7 +29,7 @@ int run_run(const struct options *o)
 	if (front_begun())
 		return front_run(o);
 	if (!running_units_forbid())
-		say_root("run");
+		run_say_root("run");
 	return 1;
 }
 
@@ -43,7 +43,7 @@ int run_record(const struct options *given)
 	r = output_check(&o);
 	if (r)
 		return r;
-	say_root("record");
+	run_say_root("record");
 	return 1;
 }
 

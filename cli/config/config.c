@@ -70,20 +70,20 @@ config_config_mistake(struct loading *l, uint32_t line, const char *fmt, ...)
 		       "too many mistakes: no more are told");
 }
 
-static const char *quote(const char *s, char out[SHOWN_MAX])
+static const char *config_quote(const char *s, char out[SHOWN_MAX])
 {
 	return log_quote(s, strlen(s), out, SHOWN_MAX);
 }
 
 /* --- lines of the file ---------------------------------------------------- */
 
-static void on_mistake(void *arg, uint32_t line, const char *text)
+static void config_on_mistake(void *arg, uint32_t line, const char *text)
 {
 	config_config_mistake(arg, line, "%s", text);
 }
 
 /* The receiver of this name; of an earlier file what it has so far. */
-static struct config_more *more_of_name(struct config *c, const char *name)
+static struct config_more *config_find_more(struct config *c, const char *name)
 {
 	for (unsigned int i = 0; i < c->n_more; i++) {
 		if (!strcmp(c->more[i].name, name))
@@ -92,10 +92,10 @@ static struct config_more *more_of_name(struct config *c, const char *name)
 	return c->n_more < CONFIG_MORE_MAX ? &c->more[c->n_more] : NULL;
 }
 
-static void more_section(struct loading *l, uint32_t line, const char *section,
-			 const char *name)
+static void config_start_more(struct loading *l, uint32_t line,
+			      const char *section, const char *name)
 {
-	struct config_more *m = more_of_name(l->c, name);
+	struct config_more *m = config_find_more(l->c, name);
 	char q[SHOWN_MAX];
 
 	l->skip = true;
@@ -115,7 +115,7 @@ static void more_section(struct loading *l, uint32_t line, const char *section,
 		config_config_mistake(
 			l, line,
 			"[export \"%s\"] is in line %u already: give each receiver a name of its own",
-			quote(name, q), m->line);
+			config_quote(name, q), m->line);
 		return;
 	}
 	l->skip = false;
@@ -126,8 +126,8 @@ static void more_section(struct loading *l, uint32_t line, const char *section,
 	m->name = name;
 }
 
-static void on_section(void *arg, uint32_t line, const char *section,
-		       const char *name)
+static void config_on_section(void *arg, uint32_t line, const char *section,
+			      const char *name)
 {
 	struct loading *l = arg;
 	const char *like;
@@ -137,7 +137,7 @@ static void on_section(void *arg, uint32_t line, const char *section,
 	l->value = l->c->value;
 	l->skip = !section || !config_section_known(section);
 	if (!l->skip && name) {
-		more_section(l, line, section, name);
+		config_start_more(l, line, section, name);
 		return;
 	}
 	if (!section || !l->skip)
@@ -146,21 +146,22 @@ static void on_section(void *arg, uint32_t line, const char *section,
 	if (like)
 		config_config_mistake(
 			l, line, "there is no section [%s]: did you mean [%s]?",
-			quote(section, q), like);
+			config_quote(section, q), like);
 	else
 		config_config_mistake(
 			l, line,
 			"there is no section [%s]; `trifold check-config --defaults` shows all",
-			quote(section, q));
+			config_quote(section, q));
 }
 
-static void unknown_key(struct loading *l, uint32_t line, const char *key)
+static void config_unknown_key(struct loading *l, uint32_t line,
+			       const char *key)
 {
 	enum config_id elsewhere = config_key_find(NULL, key);
 	const char *like = config_key_like(l->section, key);
 	char q[SHOWN_MAX];
 
-	quote(key, q);
+	config_quote(key, q);
 	if (elsewhere != KEY__COUNT)
 		config_config_mistake(l, line, "%s belongs into [%s], not [%s]",
 				      q, config_keys[elsewhere].section,
@@ -176,21 +177,22 @@ static void unknown_key(struct loading *l, uint32_t line, const char *key)
 			l->section, q);
 }
 
-static void bad_value(struct loading *l, uint32_t line,
-		      const struct config_key *k, const char *value,
-		      const char *wanted)
+static void config_bad_value(struct loading *l, uint32_t line,
+			     const struct config_key *k, const char *value,
+			     const char *wanted)
 {
 	char q[SHOWN_MAX];
 
 	config_config_mistake(l, line, "%s needs %s, not \"%s\"%s", k->name,
-			      wanted, k->secret ? "..." : quote(value, q),
+			      wanted, k->secret ? "..." : config_quote(value,
+								       q),
 			      strstr(value, " #")
 				      ? " (a comment needs a line of its own)"
 				      : "");
 }
 
-static void on_key(void *arg, uint32_t line, const char *key,
-		   const char *value)
+static void config_on_key(void *arg, uint32_t line, const char *key,
+			  const char *value)
 {
 	struct loading *l = arg;
 	const char *wanted;
@@ -207,7 +209,7 @@ static void on_key(void *arg, uint32_t line, const char *key,
 	}
 	id = config_key_find(l->section, key);
 	if (id == KEY__COUNT) {
-		unknown_key(l, line, key);
+		config_unknown_key(l, line, key);
 		return;
 	}
 	if (l->value != l->c->value && !config_key_of_more(id)) {
@@ -232,7 +234,7 @@ static void on_key(void *arg, uint32_t line, const char *key,
 		return;			/* the default */
 	wanted = config_key_check(&config_keys[id], value, buf, sizeof(buf));
 	if (wanted) {
-		bad_value(l, line, &config_keys[id], value, wanted);
+		config_bad_value(l, line, &config_keys[id], value, wanted);
 		v->wrong = true;
 		return;
 	}
@@ -242,7 +244,7 @@ static void on_key(void *arg, uint32_t line, const char *key,
 
 /* --- the file ------------------------------------------------------------- */
 
-static void check_owner(struct loading *l, const char *path, const struct stat *st)
+static void config_check_owner(struct loading *l, const char *path, const struct stat *st)
 {
 	char text[PATH_MAX + 128] = "";
 
@@ -270,7 +272,7 @@ static int config_config_read_text(struct loading *l, int fd, char **text, size_
 		config_config_mistake(l, 0, "this is no file");
 		return 1;
 	}
-	check_owner(l, config_path(l->c, l->file), &st);
+	config_check_owner(l, config_path(l->c, l->file), &st);
 	l->open = st.st_mode & S_IROTH;
 	*text = malloc(l->left + 1);
 	if (!*text)
@@ -287,7 +289,8 @@ static int config_config_read_text(struct loading *l, int fd, char **text, size_
 	return 1;
 }
 
-static void check_secrets(struct loading *l, const struct config_value *v)
+static void config_check_secrets(struct loading *l,
+				 const struct config_value *v)
 {
 	for (int i = 0; i < KEY__COUNT; i++) {
 		if (l->open && config_keys[i].secret && v[i].source == FROM_FILE &&
@@ -297,7 +300,8 @@ static void check_secrets(struct loading *l, const struct config_value *v)
 	}
 }
 
-static void check_key_file(struct loading *l, const struct config_value *v)
+static void config_check_key_file(struct loading *l,
+				  const struct config_value *v)
 {
 	l->file = v[KEY_CLIENT_KEY].file;
 	if (v[KEY_CLIENT_KEY].source == FROM_FILE &&
@@ -307,7 +311,7 @@ static void check_key_file(struct loading *l, const struct config_value *v)
 			"client_key without client_certificate: set both");
 }
 
-static void check_more(struct loading *l)
+static void config_check_more(struct loading *l)
 {
 	char q[SHOWN_MAX];
 
@@ -319,15 +323,16 @@ static void check_more(struct loading *l)
 		    !m->value[KEY_ENDPOINT].wrong)
 			config_config_mistake(
 				l, m->line, "[export \"%s\"] needs an endpoint",
-				quote(m->name, q));
-		check_key_file(l, m->value);
+				config_quote(m->name, q));
+		config_check_key_file(l, m->value);
 	}
 }
 
 static void config_config_parse(struct loading *l, char *text, size_t len)
 {
 	static const struct config_file_ops ops = {
-		.section = on_section, .key = on_key, .mistake = on_mistake,
+		.section = config_on_section, .key = config_on_key, .mistake =
+			config_on_mistake,
 	};
 
 	l->section = NULL;
@@ -337,7 +342,7 @@ static void config_config_parse(struct loading *l, char *text, size_t len)
 }
 
 /* One more file; takes over path, of malloc. */
-static int read_file(struct loading *l, char *path)
+static int config_read_file(struct loading *l, char *path)
 {
 	struct config *c = l->c;
 	/* a FIFO or device must not block */
@@ -359,23 +364,23 @@ static int read_file(struct loading *l, char *path)
 		l->left -= len;
 		config_config_parse(l, own[1], len);
 	}
-	check_secrets(l, c->value);
+	config_check_secrets(l, c->value);
 	for (unsigned int i = 0; i < c->n_more; i++)
-		check_secrets(l, c->more[i].value);
+		config_check_secrets(l, c->more[i].value);
 	return 0;
 }
 
-static void check_dir(struct loading *l, const char *dir)
+static void config_check_dir(struct loading *l, const char *dir)
 {
 	struct stat st;
 
 	/* who may write it chooses its files, old ones of root's too */
 	if (stat(dir, &st) == 0)
-		check_owner(l, dir, &st);
+		config_check_owner(l, dir, &st);
 }
 
-static int read_places(struct loading *l, const char *vendor, const char *admin,
-		       struct config_places *p)
+static int config_read_places(struct loading *l, const char *vendor,
+			      const char *admin, struct config_places *p)
 {
 	int r = config_places_find(vendor, admin, p);
 
@@ -388,9 +393,9 @@ static int read_places(struct loading *l, const char *vendor, const char *admin,
 		return r;
 	}
 	for (unsigned int i = 0; i < p->n_dirs; i++)
-		check_dir(l, p->dir[i]);
+		config_check_dir(l, p->dir[i]);
 	for (unsigned int i = 0; i < p->n && r != -ENOMEM; i++) {
-		r = read_file(l, p->file[i]);
+		r = config_read_file(l, p->file[i]);
 		p->file[i] = NULL;
 	}
 	return r;
@@ -398,7 +403,7 @@ static int read_places(struct loading *l, const char *vendor, const char *admin,
 
 /* --- what wins over it ---------------------------------------------------- */
 
-static void from_environment(struct config *c, enum config_id id)
+static void config_from_environment(struct config *c, enum config_id id)
 {
 	struct config_value *v = &c->value[id];
 
@@ -417,8 +422,8 @@ static void from_environment(struct config *c, enum config_id id)
 	}
 }
 
-static void from_options(struct config *c, enum config_id id,
-			 const struct options *o)
+static void config_from_options(struct config *c, enum config_id id,
+				const struct options *o)
 {
 	const struct config_key *k = &config_keys[id];
 	const char *s = k->flag && o ? options_given(o, k->flag) : NULL;
@@ -431,7 +436,7 @@ static void from_options(struct config *c, enum config_id id,
 
 /* The file's values are checked where they are read, options' numbers by
  * options_parse(), other variables by exporterd. */
-static void check_outside(struct loading *l, enum config_id id)
+static void config_check_beyond_file(struct loading *l, enum config_id id)
 {
 	const struct config_value *v = &l->c->value[id];
 	const struct config_key *k = &config_keys[id];
@@ -448,12 +453,12 @@ static void check_outside(struct loading *l, enum config_id id)
 		 v->source == FROM_FLAG ? "--" : "",
 		 v->source == FROM_FLAG ? k->flag : v->variable);
 	snprintf(text, sizeof(text), "needs %s, not \"%s\"", wanted,
-		 quote(v->text, q));
+		 config_quote(v->text, q));
 	l->c->mistakes++;
 	l->say(what, 0, false, text);
 }
 
-static void init(struct config *c)
+static void config_init_values(struct config *c)
 {
 	memset(c, 0, sizeof(*c));
 	for (int i = 0; i < KEY__COUNT; i++) {
@@ -468,21 +473,21 @@ int config_parse(struct config *c, const char *path, char *text, size_t len,
 {
 	struct loading l = { .c = c, .say = say };
 
-	init(c);
+	config_init_values(c);
 	c->file[c->n_files++] = path;
 	c->own[0] = text;
 	config_config_parse(&l, text, len);
-	check_more(&l);
+	config_check_more(&l);
 	return c->mistakes ? -EINVAL : 0;
 }
 
 /* Variables and options, now that the files are read. */
-static int outside(struct loading *l, const struct options *o)
+static int config_set_beyond_file(struct loading *l, const struct options *o)
 {
 	const struct config_more *homeless;
 	struct config *c = l->c;
 
-	check_more(l);
+	config_check_more(l);
 	homeless = config_env_number(c);
 	if (homeless) {
 		l->file = homeless->file;
@@ -493,11 +498,11 @@ static int outside(struct loading *l, const struct options *o)
 	if (config_env_make(c))
 		return -ENOMEM;
 	for (int i = 0; i < KEY__COUNT; i++) {
-		from_environment(c, i);
-		from_options(c, i, o);
-		check_outside(l, i);
+		config_from_environment(c, i);
+		config_from_options(c, i, o);
+		config_check_beyond_file(l, i);
 	}
-	check_key_file(l, c->value);
+	config_check_key_file(l, c->value);
 	return c->mistakes ? -EINVAL : 0;
 }
 
@@ -512,10 +517,10 @@ int config_load_below(struct config *c, const char *vendor, const char *admin,
 	};
 	int r;
 
-	init(c);
-	r = read_places(&l, vendor, admin, &p);
+	config_init_values(c);
+	r = config_read_places(&l, vendor, admin, &p);
 	config_places_free(&p);
-	return r == -ENOMEM ? r : outside(&l, o);
+	return r == -ENOMEM ? r : config_set_beyond_file(&l, o);
 }
 
 int config_load(struct config *c, const char *path, const struct options *o,
@@ -530,10 +535,10 @@ int config_load(struct config *c, const char *path, const struct options *o,
 
 	if (!path)
 		return config_load_below(c, CONFIG_DIR_VENDOR, CONFIG_DIR_ADMIN, o, say);
-	init(c);
+	config_init_values(c);
 	copy = strdup(path);
-	r = copy ? read_file(&l, copy) : -ENOMEM;
-	return r == -ENOMEM ? r : outside(&l, o);
+	r = copy ? config_read_file(&l, copy) : -ENOMEM;
+	return r == -ENOMEM ? r : config_set_beyond_file(&l, o);
 }
 
 void config_fini(struct config *c)
@@ -621,7 +626,7 @@ void config_apply(const struct config *c, struct options *o)
 	o->config = c;
 }
 
-static const char *without_user(const char *url, char *out, size_t size)
+static const char *config_hide_user(const char *url, char *out, size_t size)
 {
 	const char *host = strstr(url, "//"), *end, *at;
 	char q[512];
@@ -643,7 +648,7 @@ const char *config_shown(const struct config_value *v, enum config_id id,
 	const char *s = v[id].text;
 
 	if (config_keys[id].kind == KIND_URL)
-		return without_user(s, out, size);
+		return config_hide_user(s, out, size);
 	if (config_keys[id].secret && *s)
 		s = "(hidden)";
 	return log_quote(s, strlen(s), out, size);

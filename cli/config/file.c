@@ -65,7 +65,7 @@ static void config_file_section(const struct parser *p, char *s)
 	p->ops->section(p->arg, p->line, NULL, NULL);
 }
 
-static void key(const struct parser *p, char *s)
+static void file_take_key(const struct parser *p, char *s)
 {
 	char *eq = strchr(s, '='), *value;
 
@@ -88,7 +88,7 @@ static void key(const struct parser *p, char *s)
 		p->ops->key(p->arg, p->line, s, value);
 }
 
-static void one_line(const struct parser *p, char *s, size_t len)
+static void file_take_line(const struct parser *p, char *s, size_t len)
 {
 	char text[80];
 
@@ -117,7 +117,7 @@ static void one_line(const struct parser *p, char *s, size_t len)
 	if (*s == '[')
 		config_file_section(p, s);
 	else
-		key(p, s);
+		file_take_key(p, s);
 }
 
 void config_file_parse(char *text, size_t len,
@@ -132,7 +132,7 @@ void config_file_parse(char *text, size_t len,
 
 		p.line++;
 		text[n] = '\0';
-		one_line(&p, text, n);
+		file_take_line(&p, text, n);
 		text += n + (eol != NULL);
 	}
 }

@@ -54,8 +54,8 @@ static const struct option_def *options_find(const struct command *c,
 	return len == 4 && !memcmp(name, "help", 4) ? &option_help : NULL;
 }
 
-static const char *add_number(struct number_list *to, uint32_t v, char *buf,
-			      size_t size)
+static const char *options_add_number(struct number_list *to, uint32_t v,
+				      char *buf, size_t size)
 {
 	for (uint32_t i = 0; i < to->n; i++) {
 		if (to->v[i] == v)
@@ -69,7 +69,7 @@ static const char *add_number(struct number_list *to, uint32_t v, char *buf,
 	return buf;
 }
 
-/* As store(). */
+/* As options_store(). */
 static const char *options_choose(const struct option_def *d, const char *value,
 				  uint32_t *at, char *buf, size_t size)
 {
@@ -89,8 +89,8 @@ static const char *options_choose(const struct option_def *d, const char *value,
 }
 
 /* Returns what a value should have been, or NULL when it was stored. */
-static const char *store(const struct option_def *d, const char *value,
-			 struct options *o, char *buf, size_t size)
+static const char *options_store(const struct option_def *d, const char *value,
+				 struct options *o, char *buf, size_t size)
 {
 	void *at = (char *)o + d->at;
 	uint64_t v = 0;
@@ -111,7 +111,7 @@ static const char *store(const struct option_def *d, const char *value,
 		return buf;
 	case OPTION_NUMBERS:
 		if (number_parse(value, d->min, d->max, &v))
-			return add_number(at, (uint32_t)v, buf, size);
+			return options_add_number(at, (uint32_t)v, buf, size);
 		snprintf(buf, size, "a number from %u to %u", d->min, d->max);
 		return buf;
 	case OPTION_SECONDS:
@@ -145,8 +145,8 @@ options_refuse(const struct command *c, char *err, size_t size, const char *fmt,
 	return -EINVAL;
 }
 
-static int unknown_option(const struct command *c, const char *word, size_t len,
-			  char *err, size_t size)
+static int options_refuse_unknown(const struct command *c, const char *word,
+				  size_t len, char *err, size_t size)
 {
 	struct suggestion s;
 	char name[64];
@@ -167,8 +167,8 @@ static int unknown_option(const struct command *c, const char *word, size_t len,
 
 /* A word that no place is left for.  There are no short options: "-o" gets the long
  * ones that begin so. */
-static int unexpected_word(const struct command *c, const char *word, char *err,
-			   size_t size)
+static int options_refuse_word(const struct command *c, const char *word,
+			       char *err, size_t size)
 {
 	const char *before = "did you mean --";
 	char meant[128] = "";
@@ -191,7 +191,8 @@ static int unexpected_word(const struct command *c, const char *word, char *err,
 }
 
 /* argv[*i] and what follows, up to an option. */
-static int parse_words(int argc, char **argv, int *i, struct words *words)
+static int options_parse_words(int argc, char **argv, int *i,
+			       struct words *words)
 {
 	*words = (struct words){ argv + *i, 1 };
 	while (*i + 1 < argc && strncmp(argv[*i + 1], "--", 2)) {
@@ -214,7 +215,8 @@ static const char *options_name(const struct command *c,
 }
 
 /* There are fewer options than room for them. */
-static void note(struct options *o, const char *name, const char *text)
+static void options_note_given(struct options *o, const char *name,
+			       const char *text)
 {
 	uint32_t i = 0;
 
@@ -227,8 +229,8 @@ static void note(struct options *o, const char *name, const char *text)
 		o->n_given++;
 }
 
-static int parse_one(const struct command *c, int argc, char **argv, int *i,
-		     struct options *o, char *err, size_t size)
+static int options_parse_one(const struct command *c, int argc, char **argv,
+			     int *i, struct options *o, char *err, size_t size)
 {
 	const char *word = argv[*i] + 2, *value = NULL, *wanted;
 	size_t len = strcspn(word, "=");
@@ -236,7 +238,7 @@ static int parse_one(const struct command *c, int argc, char **argv, int *i,
 	char buf[128];
 
 	if (!d)
-		return unknown_option(c, word, len, err, size);
+		return options_refuse_unknown(c, word, len, err, size);
 	if (word[len])
 		value = word + len + 1;
 	if (d->kind == OPTION_FLAG && value)
@@ -249,17 +251,18 @@ static int parse_one(const struct command *c, int argc, char **argv, int *i,
 		value = argv[*i];
 	}
 	if (d->kind == OPTION_WORDS)
-		return parse_words(argc, argv, i, (void *)((char *)o + d->at));
-	wanted = store(d, value, o, buf, sizeof(buf));
+		return options_parse_words(argc, argv, i,
+					   (void *)((char *)o + d->at));
+	wanted = options_store(d, value, o, buf, sizeof(buf));
 	if (wanted)
 		return options_refuse(c, err, size, "--%s needs %s", d->name,
 				      wanted);
-	note(o, options_name(c, d), value ? value : "");
+	options_note_given(o, options_name(c, d), value ? value : "");
 	return 0;
 }
 
 /* Where a word that is no option belongs, or NULL. */
-static const char **place_for(const struct command *c, struct options *o)
+static const char **options_place(const struct command *c, struct options *o)
 {
 	if ((c->rest == REST_FILE || c->rest == REST_FILE_WORDS) && !o->file)
 		return &o->file;
@@ -289,17 +292,17 @@ int options_parse(const struct command *c, int argc, char **argv,
 			o->help = true;
 			continue;
 		}
-		if (strncmp(argv[i], "--", 2) && place_for(c, o)) {
-			*place_for(c, o) = argv[i];
+		if (strncmp(argv[i], "--", 2) && options_place(c, o)) {
+			*options_place(c, o) = argv[i];
 			continue;
 		}
 		if (strncmp(argv[i], "--", 2) && c->rest == REST_FILE_WORDS && !o->at.n) {
-			parse_words(argc, argv, &i, &o->at);
+			options_parse_words(argc, argv, &i, &o->at);
 			continue;
 		}
 		if (strncmp(argv[i], "--", 2))
-			return unexpected_word(c, argv[i], err, size);
-		r = parse_one(c, argc, argv, &i, o, err, size);
+			return options_refuse_word(c, argv[i], err, size);
+		r = options_parse_one(c, argc, argv, &i, o, err, size);
 		if (r)
 			return r;
 	}

@@ -33,7 +33,7 @@ static int places_add(struct config_places *p, char *path)
 	return 0;
 }
 
-static bool hides_only(const char *path)
+static bool places_hides_only(const char *path)
 {
 	char to[16];
 	ssize_t n = readlink(path, to, sizeof(to));
@@ -49,7 +49,7 @@ static bool places_there(const char *path)
 	return lstat(path, &st) == 0 || errno != ENOENT;
 }
 
-static int add_main(struct config_places *p, const char *vendor, const char *admin)
+static int places_add_main(struct config_places *p, const char *vendor, const char *admin)
 {
 	char *path = places_join(admin, MAIN_FILE);
 
@@ -57,21 +57,22 @@ static int add_main(struct config_places *p, const char *vendor, const char *adm
 		free(path);
 		path = places_join(vendor, MAIN_FILE);
 	}
-	if (path && (!places_there(path) || hides_only(path))) {
+	if (path && (!places_there(path) || places_hides_only(path))) {
 		free(path);
 		return 0;
 	}
 	return places_add(p, path);
 }
 
-static int is_drop_in(const struct dirent *d)
+static int places_is_drop_in(const struct dirent *d)
 {
 	size_t n = strlen(d->d_name);
 
 	return d->d_name[0] != '.' && n > 5 && !strcmp(d->d_name + n - 5, ".conf");
 }
 
-static int by_name(const struct dirent **a, const struct dirent **b)
+static int places_compare_names(const struct dirent **a,
+				const struct dirent **b)
 {
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
@@ -84,7 +85,7 @@ static int places_list(struct config_places *p, char *dir, struct dirent ***list
 	*list = NULL;
 	if (!dir)
 		return -ENOMEM;
-	n = scandir(dir, list, is_drop_in, by_name);
+	n = scandir(dir, list, places_is_drop_in, places_compare_names);
 	if (n < 0 && errno == ENOENT) {
 		free(dir);
 		return 0;
@@ -97,21 +98,21 @@ static int places_list(struct config_places *p, char *dir, struct dirent ***list
 	return n;
 }
 
-static int add_drop_in(struct config_places *p, const char *base, const char *name)
+static int places_add_drop_in(struct config_places *p, const char *base, const char *name)
 {
 	char *dir = places_join(base, DROP_INS), *path = NULL;
 
 	if (dir)
 		path = places_join(dir, name);
 	free(dir);
-	if (path && hides_only(path)) {
+	if (path && places_hides_only(path)) {
 		free(path);
 		return 0;
 	}
 	return places_add(p, path);
 }
 
-static int add_drop_ins(struct config_places *p, const char *vendor, const char *admin)
+static int places_add_drop_ins(struct config_places *p, const char *vendor, const char *admin)
 {
 	struct dirent **v, **a;
 	int nv = places_list(p, places_join(vendor, DROP_INS), &v), na, i = 0, k = 0;
@@ -124,8 +125,8 @@ static int add_drop_ins(struct config_places *p, const char *vendor, const char 
 		int order = i == nv ? 1 : k == na ? -1 :
 			    strcmp(v[i]->d_name, a[k]->d_name);
 
-		r = order < 0 ? add_drop_in(p, vendor, v[i]->d_name) :
-		    add_drop_in(p, admin, a[k]->d_name);
+		r = order < 0 ? places_add_drop_in(p, vendor, v[i]->d_name) :
+		    places_add_drop_in(p, admin, a[k]->d_name);
 		i += order <= 0;
 		k += order >= 0;
 	}
@@ -146,8 +147,8 @@ int config_places_find(const char *vendor, const char *admin,
 	int r;
 
 	memset(ret, 0, sizeof(*ret));
-	r = add_main(ret, vendor, admin);
-	return r ? r : add_drop_ins(ret, vendor, admin);
+	r = places_add_main(ret, vendor, admin);
+	return r ? r : places_add_drop_ins(ret, vendor, admin);
 }
 
 void config_places_free(struct config_places *p)

@@ -10,8 +10,8 @@
 #include "common/number.h"
 #include "profile/formats/folded.h"
 
-static uint64_t name_hash(const struct folded_tree *t, const char *s,
-			  size_t len)
+static uint64_t folded_hash_name(const struct folded_tree *t, const char *s,
+				 size_t len)
 {
 	return XXH3_64bits_withSeed(s, len, t->seed);
 }
@@ -48,7 +48,7 @@ static uint32_t folded_read_name_of(struct folded_tree *t, const char *s,
 				    size_t len)
 {
 	struct hash_table *set = &t->names_set;
-	uint64_t hash = name_hash(t, s, len);
+	uint64_t hash = folded_hash_name(t, s, len);
 	size_t start = t->text.len;
 	uint32_t n = set->n;
 
@@ -147,7 +147,7 @@ static uint32_t folded_read_frame(struct folded_tree *t, unsigned int side,
 				   t->without.len);
 }
 
-static bool is_blank(char c)
+static bool folded_is_blank(char c)
 {
 	return c == ' ' || c == '\t';
 }
@@ -156,7 +156,8 @@ static bool is_blank(char c)
  * The number at the end of a line becomes *count, what is before it and its
  * blanks *len.  Returns what is wrong, or NULL.
  */
-static const char *split_count(const char *s, size_t *len, uint64_t *count)
+static const char *folded_split_count(const char *s, size_t *len,
+				      uint64_t *count)
 {
 	size_t end = *len, i;
 	uint64_t v = 0;
@@ -167,9 +168,9 @@ static const char *split_count(const char *s, size_t *len, uint64_t *count)
 		return "no whole number of samples at the end of the line";
 	if (!number_span(s + i, end - i, FOLDED_SAMPLES_MAX, &v))
 		return "more than 2^53 samples";
-	if (i > 0 && !is_blank(s[i - 1]))
+	if (i > 0 && !folded_is_blank(s[i - 1]))
 		return "no blank before the number of samples";
-	while (i > 0 && is_blank(s[i - 1]))
+	while (i > 0 && folded_is_blank(s[i - 1]))
 		i--;
 	if (!i)
 		return "no stack before the number of samples";
@@ -178,7 +179,7 @@ static const char *split_count(const char *s, size_t *len, uint64_t *count)
 	return NULL;
 }
 
-static const char *look_at_bytes(const char *s, size_t len)
+static const char *folded_check_bytes(const char *s, size_t len)
 {
 	if (len > FOLDED_LINE_MAX)
 		return "longer than 1 MiB";
@@ -192,16 +193,16 @@ static const char *look_at_bytes(const char *s, size_t len)
 }
 
 /* Sets *what, or returns -ENOMEM. */
-static int read_line(struct folded_tree *t, unsigned int side, const char *s,
-		     size_t len, const char **what)
+static int folded_read_line(struct folded_tree *t, unsigned int side,
+			    const char *s, size_t len, const char **what)
 {
 	uint32_t at = 0, depth = 0;
 	const char *end, *next;
 	uint64_t count = 0;
 
-	*what = look_at_bytes(s, len);
+	*what = folded_check_bytes(s, len);
 	if (!*what)
-		*what = split_count(s, &len, &count);
+		*what = folded_split_count(s, &len, &count);
 	if (*what)
 		return 0;
 	if (count > FOLDED_SAMPLES_MAX - t->samples[side]) {
@@ -257,7 +258,7 @@ int folded_read(struct folded_tree *t, unsigned int side, const char *bytes,
 		line++;
 		if (n && s[n - 1] == '\r')
 			n--;
-		if (n && read_line(t, side, s, n, &what))
+		if (n && folded_read_line(t, side, s, n, &what))
 			return -ENOMEM;
 		if (what)
 			return folded_read_mistake(m, line, what);

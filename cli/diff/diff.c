@@ -96,8 +96,9 @@ static const char *diff_name_text(const struct folded_tree *t, uint32_t name,
 	return buf->failed ? "[no memory]" : (const char *)buf->data;
 }
 
-static void print_table(const struct options *o, const struct folded_tree *t,
-			const struct diff_row *rows, uint32_t n, uint32_t shown)
+static void diff_print_table(const struct options *o,
+			     const struct folded_tree *t,
+			     const struct diff_row *rows, uint32_t n, uint32_t shown)
 {
 	struct buffer buf = { 0 };
 	char name[256];
@@ -124,7 +125,7 @@ static void print_table(const struct options *o, const struct folded_tree *t,
 	free(buf.data);
 }
 
-static void add_pair(struct json *j, const char *key, const uint64_t *v)
+static void diff_add_pair(struct json *j, const char *key, const uint64_t *v)
 {
 	json_open(j, key, '[');
 	json_num(j, NULL, v[0]);
@@ -132,8 +133,8 @@ static void add_pair(struct json *j, const char *key, const uint64_t *v)
 	json_close(j, ']');
 }
 
-static int print_json(const struct options *o, const struct folded_tree *t,
-		      const struct diff_row *rows, uint32_t n, uint32_t shown)
+static int diff_print_json(const struct options *o, const struct folded_tree *t,
+			   const struct diff_row *rows, uint32_t n, uint32_t shown)
 {
 	struct buffer out = { 0 }, buf = { 0 };
 	struct json j = { .out = &out };
@@ -144,14 +145,14 @@ static int print_json(const struct options *o, const struct folded_tree *t,
 	json_text(&j, NULL, o->files[0]);
 	json_text(&j, NULL, o->files[1]);
 	json_close(&j, ']');
-	add_pair(&j, "samples", t->samples);
+	diff_add_pair(&j, "samples", t->samples);
 	json_num(&j, o->by == BY_LINE ? "lines_in_all" : "functions_in_all", n);
 	json_open(&j, o->by == BY_LINE ? "lines" : "functions", '[');
 	for (uint32_t i = 0; i < shown; i++) {
 		json_open(&j, NULL, '{');
 		json_text(&j, "name", diff_name_text(t, rows[i].name, &buf));
-		add_pair(&j, "self", rows[i].self);
-		add_pair(&j, "total", rows[i].total);
+		diff_add_pair(&j, "self", rows[i].self);
+		diff_add_pair(&j, "total", rows[i].total);
 		json_close(&j, '}');
 	}
 	json_close(&j, ']');
@@ -201,9 +202,9 @@ static int diff_show(const struct options *o, const struct folded_tree *t)
 	}
 	shown = n < limit ? n : limit;
 	if (o->json)
-		r = print_json(o, t, rows, n, shown);
+		r = diff_print_json(o, t, rows, n, shown);
 	else
-		print_table(o, t, rows, n, shown);
+		diff_print_table(o, t, rows, n, shown);
 	if (!r && (fflush(stdout) || ferror(stdout))) {
 		log_err("cannot write: %m");
 		r = -EIO;

@@ -74,7 +74,7 @@ static void phases_say(struct phases *p, const char *fmt, ...)
 
 /* --- daemons ------------------------------------------------------------------ */
 
-static void offer_hub(struct phases *p, bool ready)
+static void phases_offer_hub(struct phases *p, bool ready)
 {
 	uid_t uid;
 	int fd = orders_connect(p->orders, &uid);
@@ -84,7 +84,7 @@ static void offer_hub(struct phases *p, bool ready)
 }
 
 /* Is this daemon to run, in this phase? */
-static bool wanted(const struct phases *p, enum program id)
+static bool phases_wants(const struct phases *p, enum program id)
 {
 	enum front_phase until = id == PROGRAM_HUB ? PHASE_END_HUB :
 		id == PROGRAM_EXPORTER ? PHASE_END_EXPORTER :
@@ -106,8 +106,8 @@ uint64_t phases_backoff(uint64_t *backoff, uint64_t lived_ns, bool ready)
 }
 
 /* 0 or -errno. */
-static int start_one(struct phases *p, enum program id, const int *fds, int n,
-		     uint64_t now)
+static int phases_start_one(struct phases *p, enum program id, const int *fds,
+			    int n, uint64_t now)
 {
 	struct phase_proc *proc = &p->proc[id];
 	pid_t pid = orders_start(p->orders, id, p->plan, fds, n);
@@ -126,13 +126,14 @@ static int start_one(struct phases *p, enum program id, const int *fds, int n,
 }
 
 /* Start it with one end of a new pair of sockets.  The other end, or -1. */
-static int start_with_socket(struct phases *p, enum program id, uint64_t now)
+static int phases_start_with_socket(struct phases *p, enum program id,
+				    uint64_t now)
 {
 	int fds[2], r;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0)
 		return -1;
-	r = start_one(p, id, &fds[1], 1, now);
+	r = phases_start_one(p, id, &fds[1], 1, now);
 	close(fds[1]);
 	if (!r)
 		return fds[0];
@@ -141,9 +142,9 @@ static int start_with_socket(struct phases *p, enum program id, uint64_t now)
 }
 
 /* exporterd gives the recorder what it sends. */
-static void start_feed(struct phases *p, uint64_t now)
+static void phases_start_feed(struct phases *p, uint64_t now)
 {
-	int fd = start_with_socket(p, PROGRAM_EXPORTER, now);
+	int fd = phases_start_with_socket(p, PROGRAM_EXPORTER, now);
 
 	if (fd < 0)
 		return;
@@ -151,22 +152,24 @@ static void start_feed(struct phases *p, uint64_t now)
 	close(fd);
 }
 
-static void start_due(struct phases *p, uint64_t now)
+static void phases_start_due(struct phases *p, uint64_t now)
 {
 	for (int i = 0; i < PROGRAM_DAEMONS; i++) {
 		bool page = i == PROGRAM_VIEWER;
 
-		if (p->proc[i].pid || now < p->proc[i].due_ns || !wanted(p, i))
+		if (p->proc[i].pid || now < p->proc[i].due_ns ||
+		    !phases_wants(p, i))
 			continue;
 		if (i == PROGRAM_EXPORTER && (p->plan->flags & PLAN_RECORD))
-			start_feed(p, now);
+			phases_start_feed(p, now);
 		else
-			start_one(p, i, p->page, page ? p->n_page : 0, now);
+			phases_start_one(p, i, p->page, page ? p->n_page : 0,
+					 now);
 	}
 }
 
-static void daemon_died(struct phases *p, enum program id, int status,
-			uint64_t now)
+static void phases_daemon_died(struct phases *p, enum program id, int status,
+			       uint64_t now)
 {
 	struct phase_proc *proc = &p->proc[id];
 	const char *name = phases_name(id);
@@ -174,7 +177,7 @@ static void daemon_died(struct phases *p, enum program id, int status,
 	char how[80];
 
 	wait_status_text(status, how, sizeof(how));
-	if (!wanted(p, id)) {
+	if (!phases_wants(p, id)) {
 		/* by us, perhaps before it was ready for that */
 		if (status && !WIFSIGNALED(status))
 			phases_say(p, "%s %s", name, how);
@@ -197,7 +200,7 @@ static void daemon_died(struct phases *p, enum program id, int status,
 
 /* The hub knows its daemons; these run as long as it.  The launcher's child, the
  * command, is another process. */
-static void plan_own(struct phases *p)
+static void phases_plan_own(struct phases *p)
 {
 	static const enum program who[] = { PROGRAM_LAUNCHER, PROGRAM_RECORDER };
 
@@ -212,7 +215,7 @@ static void plan_own(struct phases *p)
 
 void phases_replace(struct phases *p, uint32_t which, uint64_t now)
 {
-	plan_own(p);
+	phases_plan_own(p);
 	for (int i = 0; i < PROGRAM_DAEMONS; i++) {
 		struct phase_proc *proc = &p->proc[i];
 
@@ -227,7 +230,7 @@ void phases_replace(struct phases *p, uint32_t which, uint64_t now)
 	}
 }
 
-static void check_replaced(struct phases *p, uint64_t now)
+static void phases_check_replaced(struct phases *p, uint64_t now)
 {
 	for (int i = 0; i < PROGRAM_DAEMONS; i++) {
 		struct phase_proc *proc = &p->proc[i];
@@ -242,7 +245,7 @@ static void check_replaced(struct phases *p, uint64_t now)
 }
 
 /* It is trifold's own, too; the recorder says so before there is a hub. */
-static void note_writer(struct phases *p, const char *text)
+static void phases_note_writer(struct phases *p, const char *text)
 {
 	static const char said[] = "STATUS=" RECORDER_WRITER;
 
@@ -273,7 +276,7 @@ void phases_notify(struct phases *p)
 	memcpy(&cred, CMSG_DATA(c), sizeof(cred));
 	text[n] = '\0';
 	if (cred.pid == p->proc[PROGRAM_RECORDER].pid)
-		note_writer(p, text);
+		phases_note_writer(p, text);
 	if (strncmp(text, "READY=1", 7) && !strstr(text, "\nREADY=1"))
 		return;
 	for (int i = 0; i <= PROGRAM_RECORDER; i++) {
@@ -281,7 +284,7 @@ void phases_notify(struct phases *p)
 			continue;
 		p->proc[i].ready = p->proc[i].was_ready = true;
 		if (i == PROGRAM_HUB)
-			offer_hub(p, false);
+			phases_offer_hub(p, false);
 	}
 }
 
@@ -309,7 +312,7 @@ static void phases_fail(struct phases *p, uint64_t now)
 }
 
 /* The command ends by this signal; 0: it knows. */
-static void end_command(struct phases *p, int sig)
+static void phases_end_command(struct phases *p, int sig)
 {
 	if (p->go >= 0)			/* it has not begun */
 		close(p->go);
@@ -333,7 +336,7 @@ static void phases_enter(struct phases *p, enum front_phase phase, uint64_t now)
 	if (!phase_pid(p))
 		return;
 	if (phase == PHASE_END_COMMAND) {
-		end_command(p, p->end_signal);
+		phases_end_command(p, p->end_signal);
 	} else if (phase == PHASE_END_RECORDER) {
 		/* a recording that never began leaves no file */
 		if (!p->start_real_ns || p->quick ||
@@ -347,39 +350,40 @@ static void phases_enter(struct phases *p, enum front_phase phase, uint64_t now)
 		phases_say(p, "ending %s", phases_name(phases[phase].who));
 }
 
-static bool all_ready(const struct phases *p)
+static bool phases_all_ready(const struct phases *p)
 {
 	for (int i = 0; i < PROGRAM_DAEMONS; i++) {
-		if (!p->proc[i].ready && wanted(p, i))
+		if (!p->proc[i].ready && phases_wants(p, i))
 			return false;
 	}
 	return true;
 }
 
-static void check_start(struct phases *p, uint64_t now)
+static void phases_check_start(struct phases *p, uint64_t now)
 {
 	bool late = now >= p->deadline_ns, failed = late;
 
 	for (int i = 0; i <= PROGRAM_RECORDER; i++) {
 		failed |= p->proc[i].tries >= START_TRIES;
 		if (late && !p->proc[i].ready &&
-		    (i == PROGRAM_RECORDER ? p->proc[i].pid : wanted(p, i)))
+		    (i == PROGRAM_RECORDER ? p->proc[i].pid : phases_wants(p,
+									   i)))
 			phases_say(p, "%s is not ready after %u s",
 				   phases_name(i),
 				   phases[PHASE_STARTING].seconds);
 	}
 	if (failed)
 		phases_fail(p, now);
-	else if (p->proc[PROGRAM_HUB].ready && all_ready(p) &&
+	else if (p->proc[PROGRAM_HUB].ready && phases_all_ready(p) &&
 		 now - p->asked_ns >= ASK_NS) {
 		p->asked_ns = now;
-		offer_hub(p, true);
+		phases_offer_hub(p, true);
 	}
 }
 
 void phases_run(struct phases *p, uint64_t now)
 {
-	if (p->phase != PHASE_STARTING || !all_ready(p))
+	if (p->phase != PHASE_STARTING || !phases_all_ready(p))
 		return;
 	p->start_real_ns = clock_ns(CLOCK_REALTIME);
 	phases_enter(p, PHASE_RUNNING, now);
@@ -397,7 +401,7 @@ void phases_run(struct phases *p, uint64_t now)
 }
 
 /* The time of this phase is over: stronger means. */
-static void overdue(struct phases *p, uint64_t now)
+static void phases_overdue(struct phases *p, uint64_t now)
 {
 	bool command = p->phase == PHASE_END_COMMAND;
 	/* the recorder removes its file on SIGTERM, by SIGKILL it could not */
@@ -417,10 +421,10 @@ static void overdue(struct phases *p, uint64_t now)
 
 void phases_advance(struct phases *p, uint64_t now)
 {
-	start_due(p, now);
-	check_replaced(p, now);
+	phases_start_due(p, now);
+	phases_check_replaced(p, now);
 	if (p->phase == PHASE_STARTING)
-		check_start(p, now);
+		phases_check_start(p, now);
 	else if (p->phase == PHASE_RUNNING && now >= p->deadline_ns)
 		phases_end(p, now);
 	while (p->phase > PHASE_RUNNING && p->phase < PHASE_ENDED &&
@@ -428,7 +432,7 @@ void phases_advance(struct phases *p, uint64_t now)
 		phases_enter(p, p->phase + 1, now);
 	if (p->phase > PHASE_RUNNING && p->phase < PHASE_ENDED &&
 	    now >= p->deadline_ns)
-		overdue(p, now);
+		phases_overdue(p, now);
 }
 
 int phases_timeout_ms(const struct phases *p, uint64_t now)
@@ -439,10 +443,10 @@ int phases_timeout_ms(const struct phases *p, uint64_t now)
 		const struct phase_proc *proc = &p->proc[i];
 		uint64_t due = proc->pid ? proc->replace_ns : proc->due_ns;
 
-		if ((proc->pid ? due != 0 : wanted(p, i)) && due < at)
+		if ((proc->pid ? due != 0 : phases_wants(p, i)) && due < at)
 			at = due;
 	}
-	if (p->phase == PHASE_STARTING && all_ready(p) &&
+	if (p->phase == PHASE_STARTING && phases_all_ready(p) &&
 	    p->asked_ns + ASK_NS < at)
 		at = p->asked_ns + ASK_NS;
 	if (at <= now)
@@ -453,9 +457,9 @@ int phases_timeout_ms(const struct phases *p, uint64_t now)
 
 /* --- what the supervisor tells -------------------------------------------------- */
 
-static void start_reader(struct phases *p, uint64_t now)
+static void phases_start_reader(struct phases *p, uint64_t now)
 {
-	int fd = start_with_socket(p, PROGRAM_READER, now);
+	int fd = phases_start_with_socket(p, PROGRAM_READER, now);
 
 	p->reload_again = false;
 	if (fd < 0)
@@ -465,7 +469,7 @@ static void start_reader(struct phases *p, uint64_t now)
 	p->reader = fd;
 }
 
-static void recorder_died(struct phases *p, int status, uint64_t now)
+static void phases_recorder_died(struct phases *p, int status, uint64_t now)
 {
 	char how[80];
 
@@ -483,12 +487,12 @@ static void phases_died(struct phases *p, enum program id, int status,
 {
 	p->proc[id].pid = 0;
 	if (id < PROGRAM_DAEMONS) {
-		daemon_died(p, id, status, now);
+		phases_daemon_died(p, id, status, now);
 	} else if (id == PROGRAM_READER) {
 		if (p->reload_again && p->phase <= PHASE_RUNNING)
-			start_reader(p, now);
+			phases_start_reader(p, now);
 	} else if (id == PROGRAM_RECORDER) {
-		recorder_died(p, status, now);
+		phases_recorder_died(p, status, now);
 	} else {
 		p->failed |= p->go >= 0;
 		p->status = wait_status_code(status);
@@ -496,20 +500,20 @@ static void phases_died(struct phases *p, enum program id, int status,
 	}
 }
 
-static void quick_end(struct phases *p, uint64_t now)
+static void phases_ended_quickly(struct phases *p, uint64_t now)
 {
 	p->quick = p->failed = true;
 	phases_say(p, "stopping now: samples in flight are lost");
 	for (int i = 0; i < PROGRAM_DAEMONS; i++)
 		orders_signal(p->orders, i, SIGKILL);
 	orders_signal(p->orders, PROGRAM_RECORDER, SIGTERM);
-	end_command(p, SIGKILL);
+	phases_end_command(p, SIGKILL);
 	p->killed = true;
 	p->deadline_ns = now + S(2);
 }
 
 /* SIGHUP is also how a terminal goes.  True: it has not gone. */
-static bool has_terminal(const struct phases *p)
+static bool phases_has_terminal(const struct phases *p)
 {
 	struct winsize ws;
 
@@ -521,15 +525,16 @@ static void phases_signal(struct phases *p, int sig, bool by_kernel,
 {
 	bool reloads = p->plan->flags & PLAN_RELOAD;
 
-	if (sig == SIGHUP && reloads && (p->tty < 0 || has_terminal(p))) {
+	if (sig == SIGHUP && reloads &&
+	    (p->tty < 0 || phases_has_terminal(p))) {
 		p->reload_again = true;
 		if (p->phase <= PHASE_RUNNING && !p->proc[PROGRAM_READER].pid)
-			start_reader(p, now);
+			phases_start_reader(p, now);
 	} else if (sig == SIGHUP && !reloads && p->nohup) {
 		return;
 	} else if (p->phase > PHASE_RUNNING) {
 		if (!p->quick)
-			quick_end(p, now);
+			phases_ended_quickly(p, now);
 	} else {
 		/* Ctrl-C reaches the command too: the kernel sends it to both */
 		p->end_signal = by_kernel ? 0 : sig;
@@ -548,9 +553,9 @@ void phases_tell(struct phases *p, const struct tell *t, uint64_t now)
 
 /* --- the beginning -------------------------------------------------------------- */
 
-static bool begin_command(struct phases *p, uint64_t now)
+static bool phases_begin_command(struct phases *p, uint64_t now)
 {
-	p->go = start_with_socket(p, PROGRAM_LAUNCHER, now);
+	p->go = phases_start_with_socket(p, PROGRAM_LAUNCHER, now);
 	if (p->go < 0)
 		return false;
 	if (p->plan->flags & PLAN_BELOW)
@@ -559,9 +564,9 @@ static bool begin_command(struct phases *p, uint64_t now)
 	return !p->plan->full;
 }
 
-static bool begin_recorder(struct phases *p, uint64_t now)
+static bool phases_begin_recorder(struct phases *p, uint64_t now)
 {
-	int fd = start_with_socket(p, PROGRAM_RECORDER, now);
+	int fd = phases_start_with_socket(p, PROGRAM_RECORDER, now);
 
 	if (fd >= 0)
 		p->ops->recorder(p->arg, fd);
@@ -572,8 +577,9 @@ void phases_begin(struct phases *p, uint64_t now)
 {
 	p->go = p->reader = -1;
 	phases_enter(p, PHASE_STARTING, now);
-	if (((p->plan->flags & PLAN_COMMAND) && !begin_command(p, now)) ||
-	    ((p->plan->flags & PLAN_RECORD) && !begin_recorder(p, now)))
+	if (((p->plan->flags & PLAN_COMMAND) &&
+	     !phases_begin_command(p, now)) ||
+	    ((p->plan->flags & PLAN_RECORD) && !phases_begin_recorder(p, now)))
 		phases_fail(p, now);
-	plan_own(p);
+	phases_plan_own(p);
 }

@@ -8,7 +8,7 @@
 #include "common/clock.h"
 
 /* Samples a second since the oldest point. */
-static uint64_t rate(struct progress *p, uint64_t ns, uint64_t taken)
+static uint64_t progress_rate(struct progress *p, uint64_t ns, uint64_t taken)
 {
 	uint64_t dt, n;
 
@@ -38,5 +38,5 @@ void progress_line(struct progress *p, const struct status *st,
 			 (double)total_ns / NSEC_PER_SEC);
 	snprintf(out, size, "%" PRIu64 " %ss   %" PRIu64 " samples (%" PRIu64
 		 " a second), %" PRIu64 " lost", (uint64_t)(elapsed_ns / NSEC_PER_SEC),
-		 total, a.taken, rate(p, elapsed_ns, a.taken), a.lost);
+		 total, a.taken, progress_rate(p, elapsed_ns, a.taken), a.lost);
 }

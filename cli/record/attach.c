@@ -124,7 +124,7 @@ int attach_check(const struct options *o, const struct target *t,
 
 /* --- the recorder ----------------------------------------------------------------- */
 
-static void tell_range(struct attach *a)
+static void attach_tell_range(struct attach *a)
 {
 	const struct record_msg m = { .kind = RECORD_RANGE, .range = a->range };
 
@@ -163,7 +163,7 @@ static void attach_settle(struct attach *a, uint64_t now)
 
 	if (real < a->range.end_ns)
 		a->range.end_ns = real;
-	tell_range(a);
+	attach_tell_range(a);
 	a->deadline_ns = now + limit;
 	if (a->console.tty)
 		console_say(&a->console, "waiting up to %u s for the last "
@@ -208,7 +208,7 @@ static void attach_begin_run(struct attach *a, uint64_t now)
 		a->range.end_ns = a->range.start_ns + span;
 		a->deadline_ns = now + span;
 	}
-	tell_range(a);
+	attach_tell_range(a);
 	if (a->opt.rest[0]) {
 		r = launcher_go(&a->launcher);
 		a->command = r ? 0 : a->launcher.pid;
@@ -234,13 +234,13 @@ static void attach_begin_end(struct attach *a, uint64_t now)
 	}
 }
 
-static bool has_ended(const struct attach *a, uint64_t now)
+static bool attach_has_ended(const struct attach *a, uint64_t now)
 {
 	return a->gone_ns &&
 	       now - a->gone_ns >= (a->nobody ? GONE_NS : SILENT_NS);
 }
 
-static void check_run(struct attach *a, uint64_t now)
+static void attach_check_run(struct attach *a, uint64_t now)
 {
 	uint32_t pid;
 
@@ -252,7 +252,7 @@ static void check_run(struct attach *a, uint64_t now)
 		console_say(&a->console, "process %u has ended", pid);
 	if (a->target->kind == TARGET_PIDS && !a->target->running) {
 		attach_begin_end(a, now);
-	} else if (has_ended(a, now) && !a->command) {
+	} else if (attach_has_ended(a, now) && !a->command) {
 		console_say(&a->console, "the running trifold ended, and with it "
 			    "the recording");
 		a->failed = true;
@@ -260,11 +260,11 @@ static void check_run(struct attach *a, uint64_t now)
 	}
 }
 
-static void check_settling(struct attach *a, uint64_t now)
+static void attach_check_settling(struct attach *a, uint64_t now)
 {
 	if (a->state.covered) {
 		attach_enter(a, WRITING, now);
-	} else if (has_ended(a, now)) {
+	} else if (attach_has_ended(a, now)) {
 		console_say(&a->console, "the running trifold ended: the recording "
 			    "is cut short");
 		a->failed = true;
@@ -277,7 +277,7 @@ static void check_settling(struct attach *a, uint64_t now)
 	}
 }
 
-static void kill_late(struct attach *a, uint64_t now)
+static void attach_kill_late(struct attach *a, uint64_t now)
 {
 	bool command = a->phase == END_COMMAND;
 	int sig = a->killed || (command && a->end_signal == SIGTERM) ?
@@ -305,20 +305,20 @@ static void attach_advance(struct attach *a, uint64_t now)
 			    "record`, `trifold top`) as it takes");
 		attach_begin_end(a, now);
 	} else if (a->phase == RUNNING) {
-		check_run(a, now);
+		attach_check_run(a, now);
 	} else if (a->phase == END_COMMAND && !a->command) {
 		attach_enter(a, SETTLING, now);
 	} else if (a->phase == SETTLING) {
-		check_settling(a, now);
+		attach_check_settling(a, now);
 	} else if (a->phase != ENDED && now >= a->deadline_ns) {
-		kill_late(a, now);
+		attach_kill_late(a, now);
 	}
 }
 
 /* --- events -------------------------------------------------------------------------- */
 
 /* The writer's state, as reported; false: nothing yet. */
-static bool on_state(struct attach *a, uint64_t now)
+static bool attach_on_state(struct attach *a, uint64_t now)
 {
 	struct record_state s;
 	ssize_t n = recv(a->recorder.control, &s, sizeof(s), MSG_DONTWAIT);
@@ -446,7 +446,7 @@ static void attach_loop(struct attach *a)
 		if (p[2].revents)
 			console_pump(&a->console);
 		if (p[1].revents)
-			on_state(a, now);
+			attach_on_state(a, now);
 		if (p[0].revents)
 			attach_on_signal(a, now);
 		attach_show(a, now);
@@ -476,7 +476,7 @@ static int attach_start(struct attach *a)
 	a->range.start_ns = a->range.end_ns = UINT64_MAX;
 	a->offered = 0;
 	a->state.connected = 1;		/* as if, until it does */
-	tell_range(a);
+	attach_tell_range(a);
 	return 0;
 }
 
@@ -510,7 +510,7 @@ static void attach_finish(struct attach *a)
 
 	launcher_cancel(&a->launcher);
 	/* the writer's last messages are still in the socket */
-	while (on_state(a, now_ns()))
+	while (attach_on_state(a, now_ns()))
 		;
 	if (a->recorder.control >= 0)
 		close(a->recorder.control);

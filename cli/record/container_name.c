@@ -93,8 +93,8 @@ static void container_name_each(int at, const char *path, name_entry_fn *f,
 
 /* --- engines ------------------------------------------------------------------------ */
 
-static void docker_entry(int dir, const char *entry, const char *name,
-			 struct container_matches *m)
+static void container_docker_entry(int dir, const char *entry, const char *name,
+				   struct container_matches *m)
 {
 	char path[300];
 	struct buffer b;
@@ -109,8 +109,8 @@ static void docker_entry(int dir, const char *entry, const char *name,
 }
 
 /* DRIVER-containers: overlay-containers, vfs-containers. */
-static void podman_entry(int dir, const char *entry, const char *name,
-			 struct container_matches *m)
+static void container_podman_entry(int dir, const char *entry, const char *name,
+				   struct container_matches *m)
 {
 	static const char end[] = "-containers";
 	static const char *const files[] = {
@@ -133,8 +133,9 @@ static void podman_entry(int dir, const char *entry, const char *name,
 	}
 }
 
-static void nerdctl_namespace(int dir, const char *entry, const char *name,
-			      struct container_matches *m)
+static void container_nerdctl_namespace(int dir, const char *entry,
+					const char *name,
+					struct container_matches *m)
 {
 	char path[NAME_MAX + CONTAINER_NAME_MAX + 2];
 	struct buffer b;
@@ -151,18 +152,20 @@ static void nerdctl_namespace(int dir, const char *entry, const char *name,
 	free(b.data);
 }
 
-static void nerdctl_entry(int dir, const char *entry, const char *name,
-			  struct container_matches *m)
+static void container_nerdctl_entry(int dir, const char *entry,
+				    const char *name,
+				    struct container_matches *m)
 {
 	char path[NAME_MAX + 8];
 
 	snprintf(path, sizeof(path), "%s/names", entry);
-	container_name_each(dir, path, nerdctl_namespace, name, m);
+	container_name_each(dir, path, container_nerdctl_namespace, name, m);
 }
 
 /* POD_NAMESPACE_CONTAINER-ID.log; the link is not followed. */
-static void kubernetes_entry(int dir, const char *entry, const char *name,
-			     struct container_matches *m)
+static void container_kubernetes_entry(int dir, const char *entry,
+				       const char *name,
+				       struct container_matches *m)
 {
 	size_t len = strlen(entry), n = strlen(name), last = 1 +
 		CONTAINER_JSON_ID + strlen(".log");
@@ -196,10 +199,10 @@ void container_name_find(int root, const char *name,
 		const char *path;
 		name_entry_fn *f;
 	} places[] = {
-		{ "var/lib/docker/containers", docker_entry },
-		{ "var/lib/containers/storage", podman_entry },
-		{ "var/lib/nerdctl", nerdctl_entry },
-		{ "var/log/containers", kubernetes_entry },
+		{ "var/lib/docker/containers", container_docker_entry },
+		{ "var/lib/containers/storage", container_podman_entry },
+		{ "var/lib/nerdctl", container_nerdctl_entry },
+		{ "var/log/containers", container_kubernetes_entry },
 	};
 
 	ret->n = 0;

@@ -28,7 +28,8 @@ static void launcher_reap(pid_t command)
 }
 
 /* What others send goes to the command by itself, or is not for it. */
-static _Noreturn void attend(pid_t command, pid_t parent, const sigset_t *set)
+static _Noreturn void launcher_attend(pid_t command, pid_t parent,
+				      const sigset_t *set)
 {
 	siginfo_t si;
 
@@ -56,7 +57,7 @@ static _Noreturn void launcher_become(char *const *argv)
 	_exit(127);
 }
 
-static _Noreturn void launch(char *const *argv, pid_t parent)
+static _Noreturn void launcher_launch(char *const *argv, pid_t parent)
 {
 	static const int which[] = {
 		SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, LAUNCHER_KILL,
@@ -89,12 +90,12 @@ static _Noreturn void launch(char *const *argv, pid_t parent)
 		log_err("%s: %m", argv[0]);
 		_exit(127);
 	}
-	attend(pid, parent, &set);
+	launcher_attend(pid, parent, &set);
 }
 
 _Noreturn void launcher_main(char *const *argv)
 {
-	launch(argv, getppid());
+	launcher_launch(argv, getppid());
 }
 
 int launcher_start(struct launcher *l, char *const *argv)
@@ -108,7 +109,7 @@ int launcher_start(struct launcher *l, char *const *argv)
 	if (l->pid == 0) {
 		if (dup2(fds[0], LAUNCHER_GO) < 0)
 			_exit(1);
-		launch(argv, parent);
+		launcher_launch(argv, parent);
 	}
 	r = l->pid < 0 ? -errno : 0;
 	close(fds[0]);

@@ -13,14 +13,14 @@
 
 /* --- is that all? -------------------------------------------------------------- */
 
-static bool is_over(const struct record_watch *w, uint64_t t)
+static bool record_watch_is_over(const struct record_watch *w, uint64_t t)
 {
 	return t >= SETTLE_NS && t - SETTLE_NS >= w->cut.end_ns;
 }
 
 void record_watch_batch_end(struct record_watch *w, uint64_t end_ns)
 {
-	if (!w->settled || w->last_came || !is_over(w, end_ns))
+	if (!w->settled || w->last_came || !record_watch_is_over(w, end_ns))
 		return;
 	w->last_came = true;
 	w->last_statuses = w->hub.statuses;
@@ -29,7 +29,7 @@ void record_watch_batch_end(struct record_watch *w, uint64_t end_ns)
 void record_watch_status(struct record_watch *w, const struct status *st,
 			 uint64_t now_ns)
 {
-	if (!is_over(w, now_ns) || !w->hub.statuses)
+	if (!record_watch_is_over(w, now_ns) || !w->hub.statuses)
 		return;
 	if (w->last_came && w->hub.statuses != w->last_statuses)
 		w->state.covered = 1;
@@ -167,7 +167,8 @@ void record_watch_say(struct record_watch *w)
 	w->spoke = true;
 }
 
-static void reason(struct profile_account *a, uint64_t n, const char *what)
+static void record_watch_reason(struct profile_account *a, uint64_t n,
+				const char *what)
 {
 	size_t len = strlen(a->reasons);
 
@@ -187,8 +188,8 @@ void record_watch_account(const struct record_watch *w,
 		.delivered = s->samples, .known = 1,
 		.reasons = "taken by the running trifold",
 	};
-	reason(ret, s->missed, "missed");
-	reason(ret, s->lost, "in no batch");
-	reason(ret, s->no_room, "no room");
+	record_watch_reason(ret, s->missed, "missed");
+	record_watch_reason(ret, s->lost, "in no batch");
+	record_watch_reason(ret, s->no_room, "no room");
 	ret->taken = ret->delivered + ret->lost;
 }

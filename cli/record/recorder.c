@@ -87,7 +87,7 @@ static int record_recorder_answer(struct conn *c, uint64_t id,
 }
 
 /* All that has come from exporterd; closes the feed when that is gone. */
-static void drain_feed(struct writer *w)
+static void recorder_drain_feed(struct writer *w)
 {
 	struct msg_batch_done done = { 0 };
 	struct msg m;
@@ -113,11 +113,11 @@ static void drain_feed(struct writer *w)
 		conn_close(&w->feed);
 }
 
-static int open_feed(struct writer *w, int fd)
+static int recorder_open_feed(struct writer *w, int fd)
 {
 	int r;
 
-	drain_feed(w);
+	recorder_drain_feed(w);
 	conn_close(&w->feed);
 	r = conn_init(&w->feed, fd, PEER_EXPORTERD);
 	if (r)
@@ -140,7 +140,7 @@ static int record_recorder_on_control(struct writer *w)
 	if (n != sizeof(m))
 		return -EPROTO;
 	if (m.kind == RECORD_FEED && fd >= 0)
-		return open_feed(w, fd);
+		return recorder_open_feed(w, fd);
 	if (m.kind == RECORD_WATCH && fd >= 0) {
 		record_watch_open(&w->watch, fd, m.hub_uid);
 		return 0;
@@ -173,7 +173,7 @@ static void recorder_summary(const struct writer *w, const struct batch *b,
 			 "is sampled.");
 }
 
-static int write_out(struct writer *w)
+static int recorder_write_out(struct writer *w)
 {
 	struct buffer out = { 0 };
 	struct batch b;
@@ -198,7 +198,7 @@ static int write_out(struct writer *w)
 	return r;
 }
 
-static int collect_until_end(struct writer *w)
+static int recorder_collect_until_end(struct writer *w)
 {
 	int r = 0;
 
@@ -216,11 +216,11 @@ static int collect_until_end(struct writer *w)
 		if (p[2].revents)
 			record_watch_read(&w->watch);
 		if (p[1].revents)
-			drain_feed(w);
+			recorder_drain_feed(w);
 		if (p[0].revents)
 			r = record_recorder_on_control(w);
 	}
-	drain_feed(w);
+	recorder_drain_feed(w);
 	if (w->watch.on) {
 		record_watch_say(&w->watch);
 		record_watch_account(&w->watch, &w->info.account);
@@ -228,8 +228,8 @@ static int collect_until_end(struct writer *w)
 	return r;
 }
 
-static void record_recorder_describe(struct profile_info *info,
-				     const struct options *o)
+static void recorder_describe(struct profile_info *info,
+			      const struct options *o)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	struct utsname u;
@@ -256,7 +256,7 @@ static int writer_run(const struct options *o, int out, pid_t file_owner)
 	const int keep[] = { 0, 1, 2, w.control, out };
 	int r;
 
-	record_recorder_describe(&w.info, o);
+	recorder_describe(&w.info, o);
 	r = sandbox_close_fds(keep, 5);
 	if (!r)
 		r = collect_init(&w.collect, o->frequency);
@@ -267,9 +267,9 @@ static int writer_run(const struct options *o, int out, pid_t file_owner)
 		return 1;
 	if (getppid() != file_owner)
 		return 1;
-	r = collect_until_end(&w);
+	r = recorder_collect_until_end(&w);
 	if (!r)
-		r = write_out(&w);
+		r = recorder_write_out(&w);
 	if (r && r != -EPIPE)
 		log_err("cannot write the profile: %s", strerror(-r));
 	return r ? 1 : 0;
@@ -278,7 +278,7 @@ static int writer_run(const struct options *o, int out, pid_t file_owner)
 /* --- the file owner --------------------------------------------------------- */
 
 /* From here on with no more rights than who called sudo. */
-static int become_owner(uid_t uid, gid_t gid)
+static int recorder_become_owner(uid_t uid, gid_t gid)
 {
 	const struct passwd *pw = getpwuid(uid);
 	int r;
@@ -294,7 +294,7 @@ static int become_owner(uid_t uid, gid_t gid)
 }
 
 /* Wait for the writer, or for SIGTERM, by which it is killed.  Its status. */
-static int wait_writer(pid_t pid, const sigset_t *set)
+static int recorder_wait_writer(pid_t pid, const sigset_t *set)
 {
 	int status, sig;
 
@@ -308,7 +308,7 @@ static int wait_writer(pid_t pid, const sigset_t *set)
 	}
 }
 
-static int keep(const struct options *o, struct outfile *f)
+static int recorder_keep(const struct options *o, struct outfile *f)
 {
 	pid_t self = getpid(), pid;
 	sigset_t set, old;
@@ -326,7 +326,7 @@ static int keep(const struct options *o, struct outfile *f)
 	close((int)o->control_fd);
 	service_status(RECORDER_WRITER "%d", (int)pid);
 	service_ready();
-	status = pid < 0 ? -1 : wait_writer(pid, &set);
+	status = pid < 0 ? -1 : recorder_wait_writer(pid, &set);
 	if (status == 0)
 		return outfile_commit(f) ? 1 : 0;
 	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS)
@@ -352,12 +352,12 @@ int recorder_run(const struct options *o)
 	service_scrub_env();
 	if (geteuid() == 0 &&
 	    sudo_caller(getenv("SUDO_UID"), getenv("SUDO_GID"), &uid, &gid) &&
-	    become_owner(uid, gid))
+	    recorder_become_owner(uid, gid))
 		return 1;
 	/* a change of uid has undone what the supervisor asked for */
 	if (prctl(PR_SET_PDEATHSIG, SIGTERM) < 0 || getppid() != parent)
 		return 1;
 	if (outfile_open(&f, o->output))
 		return 1;
-	return keep(o, &f);
+	return recorder_keep(o, &f);
 }

@@ -87,7 +87,7 @@ uint32_t target_tgid(const char *status, size_t len)
 	return status < end && *status == '\n' && v <= INT_MAX ? (uint32_t)v : 0;
 }
 
-static uint32_t process_of(uint32_t tid)
+static uint32_t target_process_of(uint32_t tid)
 {
 	char path[40], text[4096];
 	ssize_t n;
@@ -103,7 +103,7 @@ static uint32_t process_of(uint32_t tid)
 }
 
 /* The sampler goes by the numbers of the first PID namespace. */
-static int check_namespace(const char *what)
+static int target_check_namespace(const char *what)
 {
 	char text[64];
 	ssize_t n = readlink("/proc/self/ns/pid", text, sizeof(text) - 1);
@@ -117,7 +117,7 @@ static int check_namespace(const char *what)
 	return -EXDEV;
 }
 
-static int open_process(uint32_t pid)
+static int target_open_process(uint32_t pid)
 {
 	int fd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
 	uint32_t tgid;
@@ -126,7 +126,7 @@ static int open_process(uint32_t pid)
 	if (fd >= 0)
 		return fd;
 	/* what a thread's number gives depends on the kernel */
-	tgid = process_of(pid);
+	tgid = target_process_of(pid);
 	if (tgid && tgid != pid)
 		log_err("--pid %u is a thread of process %u: a process is "
 			"recorded with all of its threads, by --pid %u", pid,
@@ -153,9 +153,9 @@ static int target_watch(struct target *t, uint32_t i, int fd)
 	return 0;
 }
 
-static int add_process(struct target *t, uint32_t i)
+static int target_add_process(struct target *t, uint32_t i)
 {
-	int fd = open_process(t->pids.v[i]);
+	int fd = target_open_process(t->pids.v[i]);
 	size_t len = strlen(t->what);
 
 	if (fd < 0)
@@ -168,7 +168,7 @@ static int add_process(struct target *t, uint32_t i)
 
 static int target_watch_open(struct target *t)
 {
-	int r = check_namespace("a process");
+	int r = target_check_namespace("a process");
 
 	t->ended = r ? -1 : epoll_create1(EPOLL_CLOEXEC);
 	if (!r && t->ended < 0) {
@@ -178,12 +178,12 @@ static int target_watch_open(struct target *t)
 	return r;
 }
 
-static int find_processes(struct target *t)
+static int target_find_processes(struct target *t)
 {
 	int r = target_watch_open(t);
 
 	for (uint32_t i = 0; i < t->pids.n && !r; i++)
-		r = add_process(t, i);
+		r = target_add_process(t, i);
 	return r;
 }
 
@@ -220,7 +220,7 @@ static int target_take_named(struct target *t, int proc, const char *name,
 	return r;
 }
 
-static int find_named(struct target *t, const char *given)
+static int target_find_named(struct target *t, const char *given)
 {
 	int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int found = proc < 0 ? -errno : named_find(dup(proc), given, &t->pids);
@@ -255,7 +255,7 @@ uint32_t target_ended(struct target *t)
 
 /* --- cgroups ---------------------------------------------------------------------- */
 
-static bool is_cgroup2(int fd)
+static bool target_is_cgroup2(int fd)
 {
 	struct statfs fs;
 
@@ -264,7 +264,7 @@ static bool is_cgroup2(int fd)
 }
 
 /* The hierarchy's directory, open; or -errno. */
-static int open_hierarchy(const char **path)
+static int target_open_hierarchy(const char **path)
 {
 	static const char *const places[] = { CGROUPS, HYBRID };
 
@@ -272,7 +272,7 @@ static int open_hierarchy(const char **path)
 		int fd = open(places[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 		*path = places[i];
-		if (fd >= 0 && is_cgroup2(fd))
+		if (fd >= 0 && target_is_cgroup2(fd))
 			return fd;
 		if (fd >= 0)
 			close(fd);
@@ -283,13 +283,13 @@ static int open_hierarchy(const char **path)
 	return -EOPNOTSUPP;
 }
 
-static int find_cgroup(struct target *t, const char *path)
+static int target_find_cgroup(struct target *t, const char *path)
 {
 	size_t skip = strlen(CGROUPS);
 	const char *place;
 	char name[300];
 	struct stat st;
-	int top = open_hierarchy(&place), fd, r;
+	int top = target_open_hierarchy(&place), fd, r;
 
 	if (top < 0)
 		return top;
@@ -300,7 +300,7 @@ static int find_cgroup(struct target *t, const char *path)
 		fd = openat(top, path[strspn(path, "/")] ?
 			    path + strspn(path, "/") : ".",
 			    O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	r = fd < 0 ? -errno : !is_cgroup2(fd) ? -EXDEV :
+	r = fd < 0 ? -errno : !target_is_cgroup2(fd) ? -EXDEV :
 	    fstat(fd, &st) < 0 ? -errno : 0;
 	if (r == -EXDEV)
 		log_err("--cgroup %s is not in the hierarchy of cgroup v2, %s",
@@ -518,11 +518,11 @@ int target_container_named(int dir, int root, const char *given,
 	return *id ? 0 : -ENOENT;
 }
 
-static int find_container(struct target *t, const char *given)
+static int target_find_container(struct target *t, const char *given)
 {
 	const char *place;
 	char path[PATH_MAX];
-	int top = open_hierarchy(&place), root, r;
+	int top = target_open_hierarchy(&place), root, r;
 
 	if (top < 0)
 		return top;
@@ -607,11 +607,11 @@ int target_unit(int dir, const char *unit, char *path, size_t size,
 	return !s.first[0] ? -ENOENT : s.other[0] ? -ENOTUNIQ : 0;
 }
 
-static int find_unit(struct target *t, const char *unit)
+static int target_find_unit(struct target *t, const char *unit)
 {
 	char path[PATH_MAX], q[300];
 	const char *place;
-	int top = open_hierarchy(&place), r;
+	int top = target_open_hierarchy(&place), r;
 
 	if (top < 0)
 		return top;
@@ -633,22 +633,22 @@ int target_find(const struct options *o, struct target *t)
 	memset(t->pidfd, -1, sizeof(t->pidfd));
 	if (o->pids.n) {
 		t->kind = TARGET_PIDS;
-		r = find_processes(t);
+		r = target_find_processes(t);
 	} else if (o->name) {
 		t->kind = TARGET_PIDS;
-		r = find_named(t, o->name);
+		r = target_find_named(t, o->name);
 	} else if (o->unit) {
 		t->kind = TARGET_CGROUP;
-		r = find_unit(t, o->unit);
+		r = target_find_unit(t, o->unit);
 	} else if (o->cgroup) {
 		t->kind = TARGET_CGROUP;
-		r = find_cgroup(t, o->cgroup);
+		r = target_find_cgroup(t, o->cgroup);
 	} else if (o->container) {
 		t->kind = TARGET_CGROUP;
-		r = find_container(t, o->container);
+		r = target_find_container(t, o->container);
 	} else if (o->rest[0] && !o->all) {
 		t->kind = TARGET_COMMAND;
-		r = check_namespace("a command (other than with --all)");
+		r = target_check_namespace("a command (other than with --all)");
 	}
 	if (r)
 		target_release(t);

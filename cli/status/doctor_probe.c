@@ -35,7 +35,7 @@ static int doctor_probe_done(long fd)
 	return 0;
 }
 
-static int try_ring(void)
+static int doctor_try_ring(void)
 {
 	union bpf_attr attr;
 
@@ -46,7 +46,7 @@ static int try_ring(void)
 		syscall(SYS_bpf, BPF_MAP_CREATE, &attr, sizeof(attr)));
 }
 
-static int try_perf(bool hardware)
+static int doctor_try_perf(bool hardware)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
@@ -60,7 +60,7 @@ static int try_perf(bool hardware)
 					 PERF_FLAG_FD_CLOEXEC));
 }
 
-static bool answers(const char *path)
+static bool doctor_answers(const char *path)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
@@ -74,7 +74,7 @@ static bool answers(const char *path)
 	return yes;
 }
 
-static int count_users(void)
+static int doctor_count_users(void)
 {
 	int n = 0;
 
@@ -88,7 +88,7 @@ static int count_users(void)
 }
 
 /* A whole word of the strings of a BTF: between two NUL bytes. */
-static bool has_name(const uint8_t *p, size_t n, const char *name)
+static bool doctor_btf_has_name(const uint8_t *p, size_t n, const char *name)
 {
 	char word[40];
 	size_t len = strlen(name) + 2;
@@ -99,7 +99,7 @@ static bool has_name(const uint8_t *p, size_t n, const char *name)
 }
 
 /* 0 with all of the file, to be freed, or -errno. */
-static int read_btf(const char *path, uint8_t **ret, size_t *n)
+static int doctor_read_btf(const char *path, uint8_t **ret, size_t *n)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC), r = 0;
 	uint8_t *p = fd < 0 ? NULL : malloc(BTF_MAX);
@@ -137,7 +137,7 @@ void doctor_btf(struct doctor_host *h)
 
 	memset(h->names, 0, sizeof(h->names));
 	snprintf(path, sizeof(path), "%s/sys/kernel/btf/vmlinux", h->root);
-	h->btf = read_btf(path, &p, &n);
+	h->btf = doctor_read_btf(path, &p, &n);
 	if (h->btf)
 		return;
 	if (n >= sizeof(magic))
@@ -145,7 +145,7 @@ void doctor_btf(struct doctor_host *h)
 	if (magic != BTF_MAGIC || n == BTF_MAX)
 		h->btf = -EBADMSG;
 	for (int i = 0; !h->btf && i < BTF__COUNT; i++)
-		h->names[i] = has_name(p, n, names[i]);
+		h->names[i] = doctor_btf_has_name(p, n, names[i]);
 	free(p);
 }
 
@@ -157,16 +157,16 @@ void doctor_probe(struct doctor_host *h, const char *libexec)
 
 	*h = (struct doctor_host){ .root = "", .is_root = geteuid() == 0 };
 	doctor_btf(h);
-	h->ring = try_ring();
-	h->cycles = try_perf(true);
-	h->clock = try_perf(false);
+	h->ring = doctor_try_ring();
+	h->cycles = doctor_try_perf(true);
+	h->clock = doctor_try_perf(false);
 	abi = syscall(__NR_landlock_create_ruleset, NULL, 0, 1);
 	h->landlock = abi < 0 ? -errno : (int)abi;
 	h->daemons = libexec_find(libexec, dir);
-	h->users = count_users();
+	h->users = doctor_count_users();
 	h->run = access("/run", W_OK) ? -errno : 0;
 	getrlimit(RLIMIT_MEMLOCK, &rl);
 	h->memlock = rl.rlim_cur == RLIM_INFINITY;
-	h->running = answers(STATUS_SOCKET);
+	h->running = doctor_answers(STATUS_SOCKET);
 	h->units = h->running && access(LOCK_FILE, F_OK) < 0;	/* as running.h has it */
 }

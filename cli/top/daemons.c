@@ -15,8 +15,8 @@
 #include "common/log_quote.h"
 #include "common/sandbox.h"
 
-static _Noreturn void be_supervisor(const struct options *o, int log,
-				    pid_t parent)
+static _Noreturn void daemons_become_supervisor(const struct options *o,
+						int log, pid_t parent)
 {
 	const int keep[] = { 0, 1, 2 };
 	char frequency[16], interval[16], own[16];
@@ -60,7 +60,7 @@ int top_daemons_start(struct top_daemons *d, const struct options *o)
 		return -errno;
 	d->pid = fork();
 	if (d->pid == 0)
-		be_supervisor(o, fds[1], parent);
+		daemons_become_supervisor(o, fds[1], parent);
 	close(fds[1]);
 	if (d->pid < 0) {
 		d->pid = 0;
@@ -73,7 +73,8 @@ int top_daemons_start(struct top_daemons *d, const struct options *o)
 }
 
 /* The last whole line of what is kept. */
-static bool last_line(const struct top_daemons *d, char *line, size_t size)
+static bool daemons_last_line(const struct top_daemons *d, char *line,
+			      size_t size)
 {
 	const char *end = memrchr(d->kept, '\n', d->len), *start;
 	size_t len;
@@ -112,7 +113,7 @@ bool top_daemons_read(struct top_daemons *d, char *line, size_t size)
 	}
 	memcpy(d->kept + d->len, buf, (size_t)n);
 	d->len += (size_t)n;
-	return memchr(buf, '\n', (size_t)n) && last_line(d, line, size);
+	return memchr(buf, '\n', (size_t)n) && daemons_last_line(d, line, size);
 }
 
 void top_daemons_say(const struct top_daemons *d)

@@ -74,7 +74,7 @@ static void top_display_on_hub(struct display *d)
 	top_display_tell(d, TOP_CONNECT);
 }
 
-static void show_line(struct display *d, const char *text, uint64_t now)
+static void display_show_line(struct display *d, const char *text, uint64_t now)
 {
 	/* one cell of ASCII for each character, at most four for a byte */
 	const struct top_str s = { text, strlen(text) };
@@ -106,7 +106,7 @@ static void top_display_on_control(struct display *d, uint64_t now)
 			top_display_tell(d, TOP_CONNECT);
 		fd = -1;
 	} else if (m.word == TOP_LINE) {
-		show_line(d, m.text, now);
+		display_show_line(d, m.text, now);
 	} else if (m.word == TOP_SUSPEND) {
 		top_display_suspend(d);
 	} else if (m.word == TOP_RESUME) {
@@ -118,7 +118,7 @@ static void top_display_on_control(struct display *d, uint64_t now)
 		close(fd);
 }
 
-static void on_keys(struct display *d, short revents)
+static void display_on_keys(struct display *d, short revents)
 {
 	int key = -1, n = 0;
 
@@ -144,7 +144,7 @@ static uint64_t top_display_cpus(const struct display *d)
 	return d->hub.known && !st->partial ? st->loader.cpus : 0;
 }
 
-static void draw(struct display *d)
+static void display_draw(struct display *d)
 {
 	uint64_t real = clock_ns(CLOCK_REALTIME), now = now_ns();
 
@@ -177,12 +177,12 @@ static void top_display_serve(struct display *d, bool keys, int timeout)
 	if (p[2].revents)
 		top_display_on_hub(d);
 	if (keys && !d->suspended)
-		on_keys(d, p[0].revents);
+		display_on_keys(d, p[0].revents);
 }
 
-static int run_screen(struct display *d)
+static int display_run_screen(struct display *d)
 {
-	draw(d);
+	display_draw(d);
 	while (!d->quit) {
 		uint64_t since = now_ns() - d->drawn_ns;
 
@@ -192,7 +192,7 @@ static int run_screen(struct display *d)
 				? 0
 				: (int)((DRAW_NS - since) / NSEC_PER_MSEC) + 1);
 		if (!d->suspended && !d->quit)
-			draw(d);
+			display_draw(d);
 		else if (d->suspended)
 			d->drawn_ns = now_ns();
 		if (d->end_ns && now_ns() >= d->end_ns)
@@ -226,7 +226,7 @@ static int top_display_print(struct display *d)
 	return r;
 }
 
-static int run_once(struct display *d)
+static int display_run_once(struct display *d)
 {
 	const struct options *o = d->d->opt;
 	uint64_t want = (o->duration_ms ? o->duration_ms : TOP_PLAIN_MS) *
@@ -256,7 +256,7 @@ static bool top_display_has_ended(const struct display *d, bool any)
 }
 
 /* A line for what each interval brought, until told to end. */
-static int run_lines(struct display *d)
+static int display_run_lines(struct display *d)
 {
 	bool any = false, ended = false;
 	int r = 0;
@@ -278,16 +278,16 @@ static int run_lines(struct display *d)
 	return r || !any;
 }
 
-static int run_plain(struct display *d)
+static int display_run_plain(struct display *d)
 {
 	const struct options *o = d->d->opt;
 
-	return o->json && !o->once ? run_lines(d) : run_once(d);
+	return o->json && !o->once ? display_run_lines(d) : display_run_once(d);
 }
 
 /* --- begin ---------------------------------------------------------------------------- */
 
-static void ignore_signals(void)
+static void display_ignore_signals(void)
 {
 	static const int which[] = {
 		SIGINT, SIGQUIT, SIGTSTP, SIGHUP, SIGPIPE,
@@ -310,7 +310,7 @@ static int top_display_prepare(struct display *d)
 
 	if (dup2(t->log_fd, STDERR_FILENO) < 0)
 		return -errno;
-	ignore_signals();
+	display_ignore_signals();
 	utf8 = top_text_locale();
 	tzset();
 	if (uname(&u) == 0)
@@ -344,7 +344,7 @@ int top_display(const struct top_display *t)
 		return 1;
 	if (t->opt->duration_ms)
 		d.end_ns = now_ns() + t->opt->duration_ms * NSEC_PER_MSEC;
-	r = t->plain ? run_plain(&d) : run_screen(&d);
+	r = t->plain ? display_run_plain(&d) : display_run_screen(&d);
 	hub_client_fini(&d.hub);
 	top_state_fini(&d.state);
 	return r;

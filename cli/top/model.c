@@ -44,7 +44,7 @@ uint64_t top_model_span(const struct top_model *m)
 
 /* --- what is kept --------------------------------------------------------- */
 
-static void drop_oldest(struct top_model *m)
+static void model_drop_oldest(struct top_model *m)
 {
 	m->bytes -= m->v[0].len;
 	free(m->v[0].data);
@@ -69,11 +69,11 @@ static void top_model_make_room(struct top_model *m, size_t len)
 
 	while (m->n && m->keep_ns && span - m->v[0].span_ns >= m->keep_ns) {
 		span -= m->v[0].span_ns;
-		drop_oldest(m);
+		model_drop_oldest(m);
 	}
 	while (m->n && (m->n >= TOP_SLICES_MAX ||
 			len > TOP_BYTES_MAX - m->bytes)) {
-		drop_oldest(m);
+		model_drop_oldest(m);
 		m->dropped++;
 	}
 }
@@ -129,7 +129,7 @@ int top_model_add(struct top_model *m, const void *data, size_t len,
 /* --- the window ------------------------------------------------------------- */
 
 /* How long ago the newest batch ended, as far as that is more than usual. */
-static uint64_t idle_ns(const struct top_model *m, uint64_t now)
+static uint64_t model_idle_ns(const struct top_model *m, uint64_t now)
 {
 	const struct top_slice *last = &m->v[m->n - 1];
 	uint64_t idle = now - last->end_ns;
@@ -141,12 +141,12 @@ static uint64_t idle_ns(const struct top_model *m, uint64_t now)
 }
 
 /* The first slice of the window; *covered: its time, ns. */
-static size_t window(const struct top_model *m, const struct top_query *q,
-		     uint64_t *covered)
+static size_t model_window(const struct top_model *m, const struct top_query *q,
+			   uint64_t *covered)
 {
 	size_t from = m->n;
 
-	*covered = m->n ? idle_ns(m, q->now_ns) : 0;
+	*covered = m->n ? model_idle_ns(m, q->now_ns) : 0;
 	while (from > 0) {
 		size_t i = from - 1;
 
@@ -166,7 +166,7 @@ void top_model_table(const struct top_model *m, const struct top_query *q,
 		     struct top_table *t)
 {
 	uint64_t covered;
-	size_t from = window(m, q, &covered);
+	size_t from = model_window(m, q, &covered);
 
 	t->n = 0;
 	t->events = 0;

@@ -22,7 +22,7 @@ static int top_term_put(int c)
 	return c;
 }
 
-static const char *capability(const char *name)
+static const char *term_capability(const char *name)
 {
 	const char *s = tigetstr(name);
 
@@ -37,7 +37,7 @@ static void top_term_describe(struct top_term *t)
 
 	into = t;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		const char *s = capability(names[i]);
+		const char *s = term_capability(names[i]);
 
 		if (s)
 			tputs(s, 1, top_term_put);
@@ -62,7 +62,7 @@ int top_term_save(struct top_term *t)
 			"not set");
 		return -ENOENT;
 	}
-	if (!capability("cup") || !capability("clear") ||
+	if (!term_capability("cup") || !term_capability("clear") ||
 	    tigetflag("hc") > 0) {
 		log_err("TERM is %s: its cursor cannot be moved; --once needs "
 			"no such terminal", log_quote(name, strlen(name),

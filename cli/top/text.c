@@ -19,7 +19,7 @@ bool top_text_locale(void)
 	return false;
 }
 
-static uint32_t decode(const char *s, size_t n)
+static uint32_t text_decode(const char *s, size_t n)
 {
 	static const uint8_t first[] = { 0, 0x7f, 0x1f, 0x0f, 0x07 };
 	uint32_t c = (uint8_t)s[0] & first[n];
@@ -30,7 +30,7 @@ static uint32_t decode(const char *s, size_t n)
 }
 
 /* Soft hyphen, marks of direction and their like have a width somewhere. */
-static bool invisible(uint32_t c)
+static bool text_is_invisible(uint32_t c)
 {
 	return c == 0xad || c == 0x61c || (c >= 0x200b && c <= 0x200f) ||
 	       (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) ||
@@ -39,9 +39,9 @@ static bool invisible(uint32_t c)
 }
 
 /* One character of n bytes, as shown: bytes into out[16]; returns cells. */
-static size_t glyph(const char *s, size_t n, bool utf8, char out[16])
+static size_t text_glyph(const char *s, size_t n, bool utf8, char out[16])
 {
-	uint32_t c = n ? decode(s, n) : 0;
+	uint32_t c = n ? text_decode(s, n) : 0;
 	int width;
 
 	if (n == 1 && c >= 0x20 && c < 0x7f) {
@@ -49,7 +49,7 @@ static size_t glyph(const char *s, size_t n, bool utf8, char out[16])
 		out[1] = '\0';
 		return 1;
 	}
-	width = n > 1 && utf8 && !invisible(c) && iswprint((wint_t)c) ?
+	width = n > 1 && utf8 && !text_is_invisible(c) && iswprint((wint_t)c) ?
 		wcwidth((wchar_t)c) : 0;
 	if (width == 1 || width == 2) {
 		memcpy(out, s, n);
@@ -69,7 +69,7 @@ size_t top_text(struct top_str s, bool utf8, size_t cells, char *out,
 
 	for (size_t i = 0; i < s.len; i += n ? n : 1) {
 		n = utf8_char(s.s + i, s.len - i);
-		width = glyph(s.s + i, n, utf8, g);
+		width = text_glyph(s.s + i, n, utf8, g);
 		if (used + width > cells || len + strlen(g) >= size) {
 			/* back to where a '~' still fits */
 			if (cells)

@@ -66,7 +66,7 @@ static int top_offer(struct top_parent *top)
 }
 
 /* Is there a trifold?  If not, start one.  0 or -errno, said in the log. */
-static int find_or_start(struct top_parent *top)
+static int top_find_or_start(struct top_parent *top)
 {
 	struct conn c = { .fd = -1 };
 	uid_t uid;
@@ -94,7 +94,7 @@ static int find_or_start(struct top_parent *top)
 
 /* --- the display -------------------------------------------------------------------- */
 
-static int start_display(struct top_parent *top)
+static int top_start_display(struct top_parent *top)
 {
 	int fds[2], errors[2];
 
@@ -122,7 +122,7 @@ static int start_display(struct top_parent *top)
 	return top->pid < 0 ? -errno : 0;
 }
 
-static void end_display(struct top_parent *top)
+static void top_end_display(struct top_parent *top)
 {
 	const struct top_msg m = { .word = TOP_QUIT };
 
@@ -146,7 +146,7 @@ static void top_suspend(struct top_parent *top)
 	(void)top_tell(top->control, &m, -1);
 }
 
-static void ask_to_suspend(struct top_parent *top)
+static void top_ask_to_suspend(struct top_parent *top)
 {
 	const struct top_msg m = { .word = TOP_SUSPEND };
 
@@ -188,7 +188,7 @@ static void top_reap(struct top_parent *top)
 			top->own.pid = 0;
 			top->own.status = status;
 			top->failed |= !top->kill_ns;
-			end_display(top);
+			top_end_display(top);
 		}
 	}
 }
@@ -202,12 +202,12 @@ static void top_on_signal(struct top_parent *top)
 	if (si.ssi_signo == SIGCHLD)
 		top_reap(top);
 	else if (si.ssi_signo == SIGTSTP)
-		ask_to_suspend(top);
+		top_ask_to_suspend(top);
 	else
-		end_display(top);
+		top_end_display(top);
 }
 
-static void on_log(struct top_parent *top)
+static void top_on_log(struct top_parent *top)
 {
 	struct top_msg m = { .word = TOP_LINE };
 
@@ -216,7 +216,7 @@ static void on_log(struct top_parent *top)
 		(void)top_tell(top->control, &m, -1);
 }
 
-static void on_time(struct top_parent *top, uint64_t now)
+static void top_on_time(struct top_parent *top, uint64_t now)
 {
 	if (top->wants && now >= top->retry_ns && top->control >= 0)
 		(void)top_offer(top);
@@ -253,20 +253,20 @@ static void top_serve(struct top_parent *top)
 	};
 
 	if (poll(p, 3, top_timeout_ms(top, now_ns())) < 0 && errno != EINTR)
-		end_display(top);
+		top_end_display(top);
 	if (p[2].revents)
-		on_log(top);
+		top_on_log(top);
 	if (p[1].revents)
 		top_on_control(top);
 	if (p[0].revents)
 		top_on_signal(top);
-	on_time(top, now_ns());
+	top_on_time(top, now_ns());
 }
 
 /* --- the end ------------------------------------------------------------------------------ */
 
 /* Print the display's log, now that the terminal is free. */
-static void say_errors(struct top_parent *top)
+static void top_say_errors(struct top_parent *top)
 {
 	char buf[4096], out[4 * sizeof(buf) + 1];
 	ssize_t n = read(top->errors, buf, sizeof(buf));
@@ -283,7 +283,7 @@ static void say_errors(struct top_parent *top)
 	close(top->errors);
 }
 
-static void end_own(struct top_parent *top)
+static void top_end_own(struct top_parent *top)
 {
 	if (!top->is_own)
 		return;
@@ -321,11 +321,11 @@ static int top_finish(struct top_parent *top)
 
 	if (!top->display.plain)
 		top_term_restore(&top->term, !ok);
-	say_errors(top);
+	top_say_errors(top);
 	if (!ok && WIFSIGNALED(top->status))
 		log_err("the display %s",
 			wait_status_text(top->status, how, sizeof(how)));
-	end_own(top);
+	top_end_own(top);
 	while (top->is_own && top_daemons_read(&top->own, line, sizeof(line)))
 		;
 	if (top->is_own && top->failed)
@@ -364,7 +364,7 @@ static int top_set_up(struct top_parent *top)
 	r = top_catch_signals(top);
 	if (r)
 		log_err("signalfd: %s", strerror(-r));
-	return r ? r : find_or_start(top);
+	return r ? r : top_find_or_start(top);
 }
 
 int run_top(const struct options *o)
@@ -382,11 +382,11 @@ int run_top(const struct options *o)
 		return 1;
 	if (top_set_up(&top))
 		return 1;
-	r = start_display(&top);
+	r = top_start_display(&top);
 	if (r) {
 		log_err("the display cannot be started: %s", strerror(-r));
 		top.failed = true;
-		end_own(&top);
+		top_end_own(&top);
 		return 1;
 	}
 	while (top.pid)

@@ -91,7 +91,7 @@ static const struct daemon {
 static const struct sandbox_rule *rules[RULES_MAX];
 static size_t n_rules;
 
-static void rules_add(const struct sandbox_rule *rule)
+static void seccomp_add_rule_to_list(const struct sandbox_rule *rule)
 {
 	if (rule->nr < 0)		/* not on this architecture */
 		return;
@@ -100,26 +100,26 @@ static void rules_add(const struct sandbox_rule *rule)
 	rules[n_rules++] = rule;
 }
 
-static void rules_add_start(const struct daemon *d)
+static void seccomp_add_start(const struct daemon *d)
 {
 	for (size_t i = 0; i < N(start_rules); i++)
-		rules_add(&start_rules[i]);
+		seccomp_add_rule_to_list(&start_rules[i]);
 	for (size_t i = 0; i < d->start.n; i++)
-		rules_add(&d->start.v[i]);
+		seccomp_add_rule_to_list(&d->start.v[i]);
 }
 
-static void rules_add_process(const struct confinement *c)
+static void seccomp_add_process(const struct confinement *c)
 {
 	const struct sandbox_rule *all[SANDBOX_RULES_MAX];
 	size_t n = sandbox_rules(c, all);
 
 	for (size_t i = 0; i < n; i++)
-		rules_add(all[i]);
+		seccomp_add_rule_to_list(all[i]);
 }
 
 /* --- the profile ------------------------------------------------------------------ */
 
-static bool rule_same(const struct sandbox_rule *a, const struct sandbox_rule *b)
+static bool seccomp_rule_same(const struct sandbox_rule *a, const struct sandbox_rule *b)
 {
 	return a->nr == b->nr && a->error == b->error &&
 	       a->conditions == b->conditions && a->arg == b->arg &&
@@ -128,7 +128,7 @@ static bool rule_same(const struct sandbox_rule *a, const struct sandbox_rule *b
 }
 
 /* Does an earlier rule say the same, or does another one allow more? */
-static bool rule_needless(size_t at)
+static bool seccomp_rule_needless(size_t at)
 {
 	const struct sandbox_rule *r = rules[at];
 
@@ -140,13 +140,13 @@ static bool rule_needless(size_t at)
 		/* allowed always, or to another process of the daemon */
 		if (!o->error && (r->error || (!o->conditions && r->conditions)))
 			return true;
-		if (i < at && rule_same(o, r))
+		if (i < at && seccomp_rule_same(o, r))
 			return true;
 	}
 	return false;
 }
 
-static void rule_print(const struct sandbox_rule *r)
+static void seccomp_print_rule(const struct sandbox_rule *r)
 {
 	char *name = seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, r->nr);
 
@@ -182,16 +182,16 @@ static void seccomp_print_profile(const struct daemon *d)
 {
 	const char *comma = "";
 
-	rules_add_start(d);
+	seccomp_add_start(d);
 	for (size_t i = 0; i < PROCESSES && d->processes[i]; i++)
-		rules_add_process(d->processes[i]);
+		seccomp_add_process(d->processes[i]);
 	printf("{\n \"defaultAction\": \"SCMP_ACT_ERRNO\",\n"
 	       " \"architectures\": [\"%s\"],\n \"syscalls\": [", seccomp_architecture());
 	for (size_t i = 0; i < n_rules; i++) {
-		if (rule_needless(i))
+		if (seccomp_rule_needless(i))
 			continue;
 		printf("%s\n  ", comma);
-		rule_print(rules[i]);
+		seccomp_print_rule(rules[i]);
 		comma = ",";
 	}
 	printf("\n ]\n}\n");
@@ -227,10 +227,10 @@ static void seccomp_print_parts(const struct daemon *d)
 {
 	for (size_t i = 0; i < PROCESSES && d->processes[i]; i++)
 		seccomp_print_filter(d->processes[i]);
-	rules_add_start(d);
+	seccomp_add_start(d);
 	for (size_t i = 0; i < n_rules; i++) {
 		printf("start ");
-		rule_print(rules[i]);
+		seccomp_print_rule(rules[i]);
 		printf("\n");
 	}
 }
