@@ -32,8 +32,8 @@ static int main_usage(FILE *to)
 	return to == stdout ? 0 : EXIT_USAGE;
 }
 
-/* Whose options and help are those of c: beside a running trifold, `record`
- * comes here as `attach`. */
+/* The command whose options and help apply: beside a running trifold, `record` is
+ * `attach`. */
 static const struct command *main_visible_command(const struct command *c)
 {
 	return strcmp(c->name, "attach") ? c : commands_find("record");
@@ -53,7 +53,7 @@ static int main_refuse_unknown(const char *name)
 	return EXIT_USAGE;
 }
 
-/* Beside a trifold that runs already there is nothing to supervise. */
+/* Beside a running trifold there is nothing to supervise. */
 static bool main_trifold_runs(void)
 {
 	int fd = runtime_dir_connect();
@@ -93,7 +93,7 @@ int main(int argc, char **argv)
 	r = front_begin(argc, argv);
 	if (r < 0)
 		return 1;
-	if (r) {		/* behind "front" and a uid stands the command */
+	if (r) {		/* the command follows "front" and a uid */
 		argc -= 2;
 		argv += 2;
 		name = argv[1];

@@ -16,7 +16,7 @@
 #include "cli/supervisor/runtime_dir.h"
 #include "common/log.h"
 
-/* Who cannot connect to the one that runs could not start one either. */
+/* A user who cannot connect to the running one could not start one either. */
 static void run_say_root(const char *command)
 {
 	if (!running_forbidden(command))

@@ -16,7 +16,7 @@
  * call is not used. */
 static const struct sandbox_rule exporter_rules[] = {
 	/* the hub and systemd's resolver; HTTP and DNS; getaddrinfo() of a name
-	 * with several addresses asks netlink for ours, to sort them */
+	 * with several addresses asks netlink for this host's, to sort them */
 	FAMILY(AF_UNIX), FAMILY(AF_INET), FAMILY(AF_INET6), FAMILY(AF_NETLINK),
 	YES(connect), YES(bind),
 	/* curl: a connection's addresses, options and error */
@@ -28,7 +28,7 @@ static const struct sandbox_rule exporter_rules[] = {
 	WHEN(clone, 0, CLONE_THREAD, CLONE_THREAD), YES(rseq),
 	YES(exit), YES(socketpair), YES(eventfd2),
 	YES(gettid),		/* systemd's NSS modules */
-	/* memory: trim() of ours, malloc, a thread's stack */
+	/* memory: our trim(), malloc, a thread's stack */
 	WHEN(madvise, 2, INT, MADV_DONTNEED), WHEN(madvise, 2, INT, NO_MADV),
 	/* files that may be read: certificates, resolv.conf and the like, which
 	 * may be new; stdio seeks in them */

@@ -18,21 +18,22 @@
 #include "common/log_quote.h"
 #include "common/number.h"
 
-#define SHOWN_MAX	96	/* of a foreign word in a message */
+#define SHOWN_MAX	96	/* of a quoted word in a message, bytes */
 
 struct loading {
 	struct config *c;
 	config_say *say;
 	const char *section;
 	struct config_value *value;	/* of this section */
-	uint32_t file;		/* that is read, or is meant */
+	uint32_t file;		/* that is being read, or that a message is
+				 * about */
 	size_t left;		/* bytes that files may still have */
 	bool skip;		/* an unknown section: reported before */
 	bool open;		/* everybody can read the file */
-	bool strict;		/* root will obey it */
+	bool strict;		/* it takes effect with root's rights */
 };
 
-/* --- telling -------------------------------------------------------------- */
+/* --- messages ------------------------------------------------------------- */
 
 const char *config_path(const struct config *c, uint32_t file)
 {
@@ -82,7 +83,7 @@ static void config_on_mistake(void *arg, uint32_t line, const char *text)
 	config_config_mistake(arg, line, "%s", text);
 }
 
-/* The receiver of this name; of an earlier file what it has so far. */
+/* The receiver of this name, with the values that earlier files gave it. */
 static struct config_more *config_find_more(struct config *c, const char *name)
 {
 	for (unsigned int i = 0; i < c->n_more; i++) {
@@ -226,7 +227,7 @@ static void config_on_key(void *arg, uint32_t line, const char *key,
 			key, v->line);
 		return;
 	}
-	/* what an earlier file says is of no use any more */
+	/* it overrides an earlier file, also when it is wrong */
 	*v = (struct config_value){
 		.text = config_keys[id].def, .file = l->file, .line = line,
 	};
@@ -260,7 +261,7 @@ static void config_check_owner(struct loading *l, const char *path, const struct
 	l->say(path, 0, !l->strict, text);
 }
 
-/* Into *text, of malloc.  0, or -errno; 1 when a mistake was told. */
+/* Read into *text (malloc).  0, or -errno; 1 when a mistake was reported. */
 static int config_config_read_text(struct loading *l, int fd, char **text, size_t *len)
 {
 	struct stat st;
@@ -341,7 +342,7 @@ static void config_config_parse(struct loading *l, char *text, size_t len)
 	config_file_parse(text, len, &ops, l);
 }
 
-/* One more file; takes over path, of malloc. */
+/* Read another file; takes over path (malloc). */
 static int config_read_file(struct loading *l, char *path)
 {
 	struct config *c = l->c;
@@ -374,7 +375,7 @@ static void config_check_dir(struct loading *l, const char *dir)
 {
 	struct stat st;
 
-	/* who may write it chooses its files, old ones of root's too */
+	/* a writer of the directory chooses its files, old ones of root too */
 	if (stat(dir, &st) == 0)
 		config_check_owner(l, dir, &st);
 }
@@ -401,7 +402,7 @@ static int config_read_places(struct loading *l, const char *vendor,
 	return r;
 }
 
-/* --- what wins over it ---------------------------------------------------- */
+/* --- what overrides the files --------------------------------------------- */
 
 static void config_from_environment(struct config *c, enum config_id id)
 {
@@ -434,8 +435,8 @@ static void config_from_options(struct config *c, enum config_id id,
 	c->value[id].source = FROM_FLAG;
 }
 
-/* The file's values are checked where they are read, options' numbers by
- * options_parse(), other variables by exporterd. */
+/* Check what is outside of the files: a file's values are checked as it is read,
+ * numbers of options by options_parse(), other variables by exporterd. */
 static void config_check_beyond_file(struct loading *l, enum config_id id)
 {
 	const struct config_value *v = &l->c->value[id];
@@ -481,7 +482,7 @@ int config_parse(struct config *c, const char *path, char *text, size_t len,
 	return c->mistakes ? -EINVAL : 0;
 }
 
-/* Variables and options, now that the files are read. */
+/* Apply variables and options, after the files. */
 static int config_set_beyond_file(struct loading *l, const struct options *o)
 {
 	const struct config_more *homeless;
@@ -512,7 +513,7 @@ int config_load_below(struct config *c, const char *vendor, const char *admin,
 	struct config_places p;
 	struct loading l = {
 		.c = c, .say = say, .left = CONFIG_FILE_MAX,
-		/* `trifold run` reads it for root, if not as root */
+		/* `trifold run` acts on it as root, whoever reads it */
 		.strict = o || geteuid() == 0,
 	};
 	int r;

@@ -74,8 +74,8 @@ int config_env_make(struct config *c)
 
 		config_key_variable(&config_keys[i], false, name);
 		set = *name ? getenv(name) : NULL;
-		/* other signals use it, even if the variable of profiles
-		 * wins */
+		/* other signals use it, also where the variable of profiles
+		 * overrides it */
 		if (!*name || v->source != FROM_FILE || (set && *set))
 			continue;
 		r = r ? r : env_add(c, &n, name, v->text);

@@ -345,7 +345,8 @@ static bool keys_is_urls(const char *s)
 	strcpy(copy, s);
 	for (char *word = strtok_r(copy, " \t", &save); word;
 	     word = strtok_r(NULL, " \t", &save)) {
-		if (!keys_is_url(word) || strchr(word, '@'))	/* no secrets: everybody sees them */
+		if (!keys_is_url(word) || strchr(word, '@'))	/* no secrets: any user can see
+								 * them */
 			return false;
 		any = true;
 	}
@@ -392,7 +393,8 @@ static const char *keys_check_file(const char *path, char *buf, size_t size)
 	r = access(path, R_OK) < 0 || stat(path, &st) < 0 ? errno : 0;
 	if (!r && S_ISREG(st.st_mode))
 		return NULL;
-	/* another user may; a credential of exporterd's unit is there for it alone */
+	/* another user may be able to; a credential of exporterd's unit is for
+	 * that alone */
 	if ((r == EACCES && geteuid()) ||
 	    !strncmp(path, CREDENTIALS, strlen(CREDENTIALS)))
 		return NULL;
@@ -440,7 +442,7 @@ const char *config_key_check(const struct config_key *k, const char *value,
 	case KIND_FILE:
 		return keys_check_file(value, buf, size);
 	case KIND_DIRECTORY:
-		/* the default one need not be there */
+		/* the default one need not exist */
 		return keys_is_directory(value) || (*value && !strcmp(value, k->def)) ? NULL :
 			"the full path of a directory that exists";
 	case KIND_LISTEN:

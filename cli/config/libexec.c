@@ -15,7 +15,7 @@ static bool libexec_has_all(const char *dir)
 	char path[PATH_MAX + 32];
 	bool all = true;
 
-	/* without the viewer there is no live page, that is all */
+	/* without the viewer only the live page is missing */
 	for (int i = 0; i < PROGRAM_VIEWER; i++) {
 		snprintf(path, sizeof(path), "%s/%s", dir, program_table[i].name);
 		all &= access(path, X_OK) == 0;

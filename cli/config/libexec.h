@@ -5,7 +5,7 @@
 
 #include <limits.h>
 
-#ifndef LIBEXEC			/* packaging/install.mk says */
+#ifndef LIBEXEC			/* set by packaging/install.mk */
 #define LIBEXEC	"/usr/libexec/trifold"
 #endif
 

@@ -165,8 +165,8 @@ static int options_refuse_unknown(const struct command *c, const char *word,
 	return -EINVAL;
 }
 
-/* A word that no place is left for.  There are no short options: "-o" gets the long
- * ones that begin so. */
+/* Report a word that has no place.  There are no short options: for "-o" the
+ * message lists the long ones that begin with it. */
 static int options_refuse_word(const struct command *c, const char *word,
 			       char *err, size_t size)
 {
@@ -190,7 +190,7 @@ static int options_refuse_word(const struct command *c, const char *word,
 	return -EINVAL;
 }
 
-/* argv[*i] and what follows, up to an option. */
+/* Take argv[*i] and the words after it, up to an option. */
 static int options_parse_words(int argc, char **argv, int *i,
 			       struct words *words)
 {
@@ -202,8 +202,8 @@ static int options_parse_words(int argc, char **argv, int *i,
 	return 0;
 }
 
-/* An option may have two names: all ask for it by the one that help shows, which
- * is the first with its place. */
+/* The name under which an option is noted: of two names for one member the one
+ * that help shows, which is the first. */
 static const char *options_name(const struct command *c,
 				const struct option_def *d)
 {
@@ -214,7 +214,7 @@ static const char *options_name(const struct command *c,
 	return d->name;
 }
 
-/* There are fewer options than room for them. */
+/* There is room for all options. */
 static void options_note_given(struct options *o, const char *name,
 			       const char *text)
 {
@@ -261,7 +261,7 @@ static int options_parse_one(const struct command *c, int argc, char **argv,
 	return 0;
 }
 
-/* Where a word that is no option belongs, or NULL. */
+/* The place for a word that is no option, or NULL. */
 static const char **options_place(const struct command *c, struct options *o)
 {
 	if ((c->rest == REST_FILE || c->rest == REST_FILE_WORDS) && !o->file)

@@ -41,7 +41,7 @@ static bool places_hides_only(const char *path)
 	return n == 9 && !memcmp(to, "/dev/null", 9);
 }
 
-/* access(2) would ask for the real user, who may have less than we. */
+/* access(2) would check the real user, which may have fewer rights. */
 static bool places_there(const char *path)
 {
 	struct stat st;
@@ -77,7 +77,7 @@ static int places_compare_names(const struct dirent **a,
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-/* The names in it into *list, of malloc.  How many, or -errno. */
+/* Read the names in it into *list (malloc).  Returns their number or -errno. */
 static int places_list(struct config_places *p, char *dir, struct dirent ***list)
 {
 	int n;

@@ -39,7 +39,7 @@ struct convert {
 	int in, out;
 };
 
-/* --- what is read --------------------------------------------------------------- */
+/* --- reading -------------------------------------------------------------- */
 
 /* The same batch with its frequency. */
 static int convert_set_frequency(struct decoded *d, uint32_t frequency)
@@ -163,7 +163,7 @@ static int convert_child(const struct convert *c, uid_t seal, pid_t parent)
 
 /* --- the command ----------------------------------------------------------------------- */
 
-/* 0; or not, said. */
+/* 0, or another value after a line in the log. */
 static int convert_fork(const struct convert *c)
 {
 	struct identities ids = { .uid = { 0 } };

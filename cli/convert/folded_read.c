@@ -109,7 +109,7 @@ static size_t folded_read_mark(const char *s, size_t len)
 	       end[3] == ']' ? MARK_LEN : 0;
 }
 
-/* Where, in a name without its mark, " (file.c:12)" begins; 0: it has none. */
+/* The offset of " (file.c:12)" in a name without its mark; 0: it has none. */
 static size_t folded_read_line_at(const char *s, size_t len)
 {
 	size_t i = len, digits;
@@ -126,7 +126,7 @@ static size_t folded_read_line_at(const char *s, size_t len)
 	       i - 2 : 0;
 }
 
-/* A frame's name as it counts, and notes whether it has a line. */
+/* The part of a frame's name that counts; notes whether it has a line. */
 static uint32_t folded_read_frame(struct folded_tree *t, unsigned int side,
 				  const char *s, size_t len)
 {
@@ -318,7 +318,8 @@ int folded_sort(struct folded_tree *t)
 	for (uint32_t i = 0; i < n; i++)
 		order[i] = i + 1;
 	qsort_r(order, n, sizeof(*order), folded_read_by_rank_down, &ranks);
-	/* the last name is put first into its parent's list, the first last */
+	/* from the last name to the first, each put at the head of its parent's
+	 * list */
 	for (uint32_t i = 0; i <= n; i++)
 		t->nodes[i].child = INDEX_NONE;
 	for (uint32_t i = 0; i < n; i++) {
@@ -351,7 +352,7 @@ void folded_name(const struct folded_tree *t, uint32_t name, struct buffer *out)
 	folded_text(out, folded_read_name_text(t, name), t->names[name].len);
 }
 
-/* --- and written, with both numbers ------------------------------------------ */
+/* --- writing, with both numbers ------------------------------------------- */
 
 int folded_encode_pairs(const struct folded_tree *t, struct buffer *out)
 {

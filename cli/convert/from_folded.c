@@ -72,7 +72,7 @@ static void from_folded_put(struct from_folded *f, uint32_t depth, uint64_t coun
 	r.comm = r.exe_name = batch_string(f->b, name, len);
 	while (depth > (stop == STOP_COMPLETE ? 1u : 2u))
 		f->frames[n++] = from_folded_frame(f, depth--);
-	if (!n)		/* of this process, no more is known */
+	if (!n)		/* only the process is known */
 		f->frames[n++] = batch_frame(f->b, &(struct batch_frame){
 			.kind = BATCH_FRAME_CUT });
 	stack = batch_stack(f->b, f->frames, n);

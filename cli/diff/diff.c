@@ -84,7 +84,7 @@ static int diff_take(struct folded_tree *t, const struct options *o,
 
 /* --- out --------------------------------------------------------------- */
 
-/* The text of a name, or what stands for none; valid until the next call. */
+/* The text of a name, or of a missing one; valid until the next call. */
 static const char *diff_name_text(const struct folded_tree *t, uint32_t name,
 				  struct buffer *buf)
 {

@@ -16,11 +16,11 @@
 #include "cli/record/output.h"
 #include "common/log.h"
 
-#define FRONT_PLAN_S	60	/* to read all that says what to do */
+#define FRONT_PLAN_S	60	/* to read configuration and arguments */
 
 static enum { FRONT_NONE, FRONT_FRONT, FRONT_READER } front_is;
 
-/* A file that is a pipe, a file system that hangs. */
+/* For a file that is a pipe, or a file system that hangs. */
 static void front_late(int sig)
 {
 	static const char text[] =
@@ -47,8 +47,7 @@ int front_begin(int argc, char **argv)
 	if (!front && !reader)
 		return 0;
 	show_note_terminal();
-	/* what ends us is the supervisor's word; the terminal's signals come
-	 * to both */
+	/* the supervisor says when to end; the terminal sends signals to both */
 	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
 		signal(ignored[i], SIG_IGN);
 	prctl(PR_SET_NAME, argv[0]);
@@ -116,7 +115,7 @@ int front_daemons(const struct options *given)
 	struct target everything = { .kind = TARGET_ALL, .ended = -1 };
 	struct options o = *given;
 
-	/* until it is told to end, without a word about Ctrl-C */
+	/* until it is asked to end, without a line about Ctrl-C */
 	o.duration_ms = DURATION_MAX_S * 1000ULL;
 	return show(&o, &everything, NULL, false);
 }

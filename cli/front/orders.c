@@ -34,7 +34,7 @@ static int orders_ask(struct orders *o, const struct ask *m, size_t len,
 			return r;
 		if (r && reply->kind == TELL_REPLY)
 			return reply->value;
-		/* so many never come while it does one thing */
+		/* more never arrive during one order */
 		if (r && o->n < ORDERS_KEPT)
 			o->kept[o->n++] = *reply;
 	}
@@ -71,7 +71,7 @@ void orders_signal(struct orders *o, enum program id, int sig)
 
 	m.program = id;
 	m.signal = sig;
-	/* if nobody listens, the end of the socket is next */
+	/* if the supervisor is gone, the end of the socket is read next */
 	ask_send(o->fd, &m, ASK_BYTES(0), NULL, 0, 0);
 }
 

@@ -23,13 +23,14 @@
 #define REPLACE_NS	S(8)	/* for a daemon to end, then SIGKILL */
 #define BACKOFF_FIRST_NS	(100 * NSEC_PER_MSEC)
 
-/* Of one that had come up, and of one that had not. */
+/* For a daemon that had become ready, and for one that had not. */
 static const struct {
 	uint64_t max_ns, reset_ns;
 } backoffs[] = { [true] = { S(1), S(2) }, [false] = { S(5), S(10) } };
 
-/* Who ends in this phase, and the time for it, s (0: open).  A start is slow
- * where the kernel verifies slowly: 5.10 in an emulator took over 20 s. */
+/* Which program ends in this phase, and the time for it, s (0: no limit).  A
+ * start is slow where the kernel verifies slowly: 5.10 in an emulator took over
+ * 20 s. */
 static const struct {
 	enum program who;
 	unsigned int seconds;
@@ -58,7 +59,7 @@ static const char *phases_name(enum program id)
 	return "the command";
 }
 
-/* A line, behind those of who it is about. */
+/* Print a line, after pending lines of the programs. */
 __attribute__((format(printf, 2, 3)))
 static void phases_say(struct phases *p, const char *fmt, ...)
 {
@@ -83,7 +84,7 @@ static void phases_offer_hub(struct phases *p, bool ready)
 		p->ops->hub(p->arg, fd, uid, ready);
 }
 
-/* Is this daemon to run, in this phase? */
+/* Should this daemon run in this phase? */
 static bool phases_wants(const struct phases *p, enum program id)
 {
 	enum front_phase until = id == PROGRAM_HUB ? PHASE_END_HUB :
@@ -141,7 +142,7 @@ static int phases_start_with_socket(struct phases *p, enum program id,
 	return -1;
 }
 
-/* exporterd gives the recorder what it sends. */
+/* Start exporterd with a connection to the recorder, for what it sends. */
 static void phases_start_feed(struct phases *p, uint64_t now)
 {
 	int fd = phases_start_with_socket(p, PROGRAM_EXPORTER, now);
@@ -178,7 +179,7 @@ static void phases_daemon_died(struct phases *p, enum program id, int status,
 
 	wait_status_text(status, how, sizeof(how));
 	if (!phases_wants(p, id)) {
-		/* by us, perhaps before it was ready for that */
+		/* ended on request, perhaps before it handled the signal */
 		if (status && !WIFSIGNALED(status))
 			phases_say(p, "%s %s", name, how);
 		return;
@@ -198,8 +199,8 @@ static void phases_daemon_died(struct phases *p, enum program id, int status,
 		phases_say(p, "%s %s; failed three times; giving up", name, how);
 }
 
-/* The hub knows its daemons; these run as long as it.  The launcher's child, the
- * command, is another process. */
+/* Tell the next hub of launcher, recorder and writer; daemons it knows.  The
+ * launcher's child, the command, is another process. */
 static void phases_plan_own(struct phases *p)
 {
 	static const enum program who[] = { PROGRAM_LAUNCHER, PROGRAM_RECORDER };
@@ -244,7 +245,8 @@ static void phases_check_replaced(struct phases *p, uint64_t now)
 	}
 }
 
-/* It is trifold's own, too; the recorder says so before there is a hub. */
+/* The writer is trifold's own, too; the recorder reports it before the hub
+ * starts. */
 static void phases_note_writer(struct phases *p, const char *text)
 {
 	static const char said[] = "STATUS=" RECORDER_WRITER;
@@ -297,7 +299,7 @@ static pid_t phase_pid(const struct phases *p)
 	return who == PROGRAM__COUNT ? 0 : p->proc[who].pid;
 }
 
-/* Begin to end; where the command still runs, it ends first. */
+/* Begin to end, with the command if it still runs. */
 void phases_end(struct phases *p, uint64_t now)
 {
 	if (p->phase >= PHASE_END_COMMAND)
@@ -311,7 +313,7 @@ static void phases_fail(struct phases *p, uint64_t now)
 	phases_end(p, now);
 }
 
-/* The command ends by this signal; 0: it knows. */
+/* End the command with this signal; 0: it got one already. */
 static void phases_end_command(struct phases *p, int sig)
 {
 	if (p->go >= 0)			/* it has not begun */
@@ -400,11 +402,11 @@ void phases_run(struct phases *p, uint64_t now)
 	p->go = -1;
 }
 
-/* The time of this phase is over: stronger means. */
+/* The time of this phase is over: send a stronger signal. */
 static void phases_overdue(struct phases *p, uint64_t now)
 {
 	bool command = p->phase == PHASE_END_COMMAND;
-	/* the recorder removes its file on SIGTERM, by SIGKILL it could not */
+	/* on SIGTERM the recorder removes its file; on SIGKILL it could not */
 	bool gently = !p->killed && (p->phase == PHASE_END_RECORDER ||
 		(command && p->end_signal != SIGTERM && !p->quick));
 	int sig = gently ? SIGTERM : SIGKILL;
@@ -455,7 +457,7 @@ int phases_timeout_ms(const struct phases *p, uint64_t now)
 	return at > 60000 ? 60000 : (int)at;
 }
 
-/* --- what the supervisor tells -------------------------------------------------- */
+/* --- messages of the supervisor ------------------------------------------- */
 
 static void phases_start_reader(struct phases *p, uint64_t now)
 {
@@ -475,7 +477,7 @@ static void phases_recorder_died(struct phases *p, int status, uint64_t now)
 
 	if (!status && p->phase == PHASE_END_RECORDER)
 		return;
-	/* why, it said itself, unless it was killed */
+	/* it printed why, unless it was killed */
 	if (WIFSIGNALED(status) && !p->killed)
 		phases_say(p, "the recorder %s",
 			   wait_status_text(status, how, sizeof(how)));
@@ -512,7 +514,7 @@ static void phases_ended_quickly(struct phases *p, uint64_t now)
 	p->deadline_ns = now + S(2);
 }
 
-/* SIGHUP is also how a terminal goes.  True: it has not gone. */
+/* SIGHUP may also mean that the terminal is gone.  True: it is not. */
 static bool phases_has_terminal(const struct phases *p)
 {
 	struct winsize ws;
@@ -551,7 +553,7 @@ void phases_tell(struct phases *p, const struct tell *t, uint64_t now)
 		phases_signal(p, t->value, t->by_kernel, now);
 }
 
-/* --- the beginning -------------------------------------------------------------- */
+/* --- start ---------------------------------------------------------------- */
 
 static bool phases_begin_command(struct phases *p, uint64_t now)
 {

@@ -12,7 +12,7 @@ static uint64_t progress_rate(struct progress *p, uint64_t ns, uint64_t taken)
 {
 	uint64_t dt, n;
 
-	if (p->n == 0)		/* there was nothing at the start */
+	if (p->n == 0)		/* zero at the start */
 		p->n++;
 	if (p->n == PROGRESS_POINTS)
 		memmove(p->point, p->point + 1,
@@ -20,7 +20,7 @@ static uint64_t progress_rate(struct progress *p, uint64_t ns, uint64_t taken)
 	p->point[p->n].ns = ns;
 	p->point[p->n++].taken = taken;
 	dt = ns - p->point[0].ns;
-	/* a hub that was started again may know less for a while */
+	/* a restarted hub may report less for a while */
 	n = taken > p->point[0].taken ? taken - p->point[0].taken : 0;
 	return dt ? (uint64_t)((double)n * NSEC_PER_SEC / (double)dt + 0.5) : 0;
 }

@@ -10,7 +10,7 @@
 #include "common/log.h"
 #include "common/log_quote.h"
 
-/* The recorder was told the frequency, and has one for all of its file. */
+/* The recorder has one frequency for its whole file. */
 static bool reload_needs_restart(const struct options *o, enum config_id id)
 {
 	return config_keys[id].owner == OBEYS_NEXT_START ||
@@ -67,7 +67,7 @@ static bool reload_files_of(const struct config_value *v)
 	       *v[KEY_HEADERS_FILE].text;
 }
 
-/* Who renewed a certificate says so by a reload. */
+/* A reload also means that a certificate was renewed. */
 static bool reload_has_files(const struct config *c)
 {
 	bool any = reload_files_of(c->value);
@@ -77,7 +77,8 @@ static bool reload_has_files(const struct config *c)
 	return any;
 }
 
-/* Say what changed; returns who obeys it.  later: " NAME, NAME" of what waits. */
+/* Log what changed; returns the programs that use it. later: " NAME, NAME" of
+ * keys that wait for the next start. */
 static unsigned int reload_compare(const struct options *o,
 				   const struct config *was,
 				   const struct config *is, struct console *c,
@@ -129,7 +130,8 @@ uint32_t reload(struct options *o, struct config *now, struct config *fresh,
 	config_fini(now);
 	*now = *fresh;
 	for (int i = 0; i < KEY__COUNT; i++) {
-		/* the address is of no use any more, but its text is gone */
+		/* the page's address stays, but its text belonged to the old
+		 * configuration */
 		if (!reload_needs_restart(o, i) || i == KEY_LISTEN)
 			config_apply_key(now, i, o);
 	}

@@ -42,7 +42,8 @@ struct show {
 	struct plan plan;
 	struct orders orders;
 	struct phases phases;
-	bool ready;		/* all daemons are: does loaderd sample? */
+	bool ready;		/* all daemons are; waits for loaderd to
+				 * sample */
 	bool running;
 	uint64_t run_ns, shown_ns;
 	struct report_run run;
@@ -117,7 +118,7 @@ static void show_progress(struct show *s, uint64_t now)
 		console_say(&s->console, "%s", text);
 }
 
-/* When all that shall be recorded has ended, so has the recording. */
+/* When the last recorded process has ended, so has the recording. */
 static void show_target(struct show *s, uint64_t now)
 {
 	uint32_t pid;
@@ -145,7 +146,7 @@ static void show_last_word(struct show *s, bool failed)
 	}
 }
 
-/* --- what the phases want -------------------------------------------------------- */
+/* --- callbacks of the phases ---------------------------------------------- */
 
 static void show_hub(void *arg, int fd, uid_t hub_uid, bool ready)
 {
@@ -261,7 +262,8 @@ static void show_status(struct show *s, uint64_t now)
 	show_read(s, now);
 	if (s->ready && s->watch.statuses)
 		show_reading(s);
-	/* no CPU is sampled until the tables of what runs are there, or soon */
+	/* sampling starts when the tables of running programs are there, or
+	 * soon */
 	if (!s->ready || !s->watch.statuses || !s->watch.status.loader_up ||
 	    !s->watch.status.loader.cpus)
 		return;
@@ -317,8 +319,8 @@ static int show_loop(struct show *s)
 	return 0;
 }
 
-/* Console, page, runtime directory: what only an open front can have.  0 or
- * not, said. */
+/* Console, page, runtime directory: before the front is confined.  0, or another
+ * value after a message. */
 static int show_open(struct show *s, const struct options *o, bool plain)
 {
 	char programs[PATH_MAX];
@@ -351,7 +353,7 @@ int show(struct options *o, struct target *target, struct config *c, bool plain)
 	s = (struct show){
 		.opt = o, .target = target, .config = c, .plain = plain,
 		.recorder.control = -1, .orders.fd = SHOW_SUPERVISOR_FD,
-		/* to record is not to send: only `run` has an endpoint */
+		/* `record` does not send: only `run` has an endpoint */
 		.network = plain && config_env_export(c),
 	};
 	hub_client_init(&s.watch, NULL, 0, NULL, NULL);

@@ -41,7 +41,7 @@ static bool unit_config_no_secrets(const struct config *c)
 	return ok;
 }
 
-/* A new file takes the place of the old one when all of it is there. */
+/* The new file replaces the old one once it is complete. */
 static int unit_config_write(int dir, const struct plan *p, enum program id)
 {
 	const char *name = PROGRAM_NAME(id), *word = NULL;

@@ -6,9 +6,9 @@
  *   seccomp --test DAEMON     its parts, for tests/install/test_oci_seccomp.py
  *
  * Runs at build time, over the struct confinement of each process of a daemon.  A
- * runtime sets the profile before it runs a program of ours, so the profile also has
- * the calls from there to the end of confine(): start_rules.  After confine() the
- * daemon's own filter allows only its own list.
+ * runtime sets the profile before it runs one of trifold's programs, so the
+ * profile also has the calls from there to the end of confine(): start_rules.
+ * After confine() the daemon's own filter allows only its own list.
  */
 #include <err.h>
 #include <fcntl.h>

@@ -23,10 +23,10 @@
  * call is not used. */
 static const struct sandbox_rule hub_rules[] = {
 	YES(accept4),				/* loaderd, exporterd, readers */
-	WHEN(getsockopt, 2, INT, SO_PEERCRED),	/* whose process it is */
+	WHEN(getsockopt, 2, INT, SO_PEERCRED),	/* the peer's user */
 	YES(memfd_create),			/* batches; tables for loaderd */
 	YES(timerfd_settime),			/* the end of an interval */
-	YES(getuid),				/* status.c: who may ask? */
+	YES(getuid),				/* status.c: which user may ask */
 };
 
 static const struct sandbox_rule zygote_rules[] = {
