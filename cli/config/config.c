@@ -54,7 +54,7 @@ void config_log(const char *path, uint32_t line, bool warning,
 }
 
 __attribute__((format(printf, 3, 4))) static void
-config_config_mistake(struct loading *l, uint32_t line, const char *fmt, ...)
+config_mistake(struct loading *l, uint32_t line, const char *fmt, ...)
 {
 	struct config *c = l->c;
 	char text[512];
@@ -80,7 +80,7 @@ static const char *config_quote(const char *s, char out[SHOWN_MAX])
 
 static void config_on_mistake(void *arg, uint32_t line, const char *text)
 {
-	config_config_mistake(arg, line, "%s", text);
+	config_mistake(arg, line, "%s", text);
 }
 
 /* The receiver of this name, with the values that earlier files gave it. */
@@ -101,19 +101,19 @@ static void config_start_more(struct loading *l, uint32_t line,
 
 	l->skip = true;
 	if (strcmp(section, config_keys[KEY_ENDPOINT].section)) {
-		config_config_mistake(l, line,
+		config_mistake(l, line,
 				      "[%s] has no second name: write [%s]",
 				      section, section);
 		return;
 	}
 	if (!m) {
-		config_config_mistake(
+		config_mistake(
 			l, line, "there are more than %d further receivers",
 			CONFIG_MORE_MAX);
 		return;
 	}
 	if (m->line && m->file == l->file) {
-		config_config_mistake(
+		config_mistake(
 			l, line,
 			"[export \"%s\"] is in line %u already: give each receiver a name of its own",
 			config_quote(name, q), m->line);
@@ -145,11 +145,11 @@ static void config_on_section(void *arg, uint32_t line, const char *section,
 		return;
 	like = config_key_like(NULL, section);
 	if (like)
-		config_config_mistake(
+		config_mistake(
 			l, line, "there is no section [%s]: did you mean [%s]?",
 			config_quote(section, q), like);
 	else
-		config_config_mistake(
+		config_mistake(
 			l, line,
 			"there is no section [%s]; `trifold check-config --defaults` shows all",
 			config_quote(section, q));
@@ -164,15 +164,15 @@ static void config_unknown_key(struct loading *l, uint32_t line,
 
 	config_quote(key, q);
 	if (elsewhere != KEY__COUNT)
-		config_config_mistake(l, line, "%s belongs into [%s], not [%s]",
+		config_mistake(l, line, "%s belongs into [%s], not [%s]",
 				      q, config_keys[elsewhere].section,
 				      l->section);
 	else if (like)
-		config_config_mistake(l, line,
+		config_mistake(l, line,
 				      "[%s] has no key %s: did you mean %s?",
 				      l->section, q, like);
 	else
-		config_config_mistake(
+		config_mistake(
 			l, line,
 			"[%s] has no key %s; `trifold check-config --defaults` shows all",
 			l->section, q);
@@ -184,7 +184,7 @@ static void config_bad_value(struct loading *l, uint32_t line,
 {
 	char q[SHOWN_MAX];
 
-	config_config_mistake(l, line, "%s needs %s, not \"%s\"%s", k->name,
+	config_mistake(l, line, "%s needs %s, not \"%s\"%s", k->name,
 			      wanted, k->secret ? "..." : config_quote(value,
 								       q),
 			      strstr(value, " #")
@@ -204,7 +204,7 @@ static void config_on_key(void *arg, uint32_t line, const char *key,
 	if (l->skip)
 		return;
 	if (!l->section) {
-		config_config_mistake(l, line,
+		config_mistake(l, line,
 				      "write a [section] before the first key");
 		return;
 	}
@@ -214,14 +214,14 @@ static void config_on_key(void *arg, uint32_t line, const char *key,
 		return;
 	}
 	if (l->value != l->c->value && !config_key_of_more(id)) {
-		config_config_mistake(
+		config_mistake(
 			l, line, "%s is of the first receiver only: set it in [%s]",
 			key, l->section);
 		return;
 	}
 	v = &l->value[id];
 	if (v->line && v->file == l->file) {
-		config_config_mistake(
+		config_mistake(
 			l, line,
 			"%s was set in line %u already: remove one of them",
 			key, v->line);
@@ -270,7 +270,7 @@ static int config_config_read_text(struct loading *l, int fd, char **text, size_
 	if (fstat(fd, &st) < 0)
 		return -errno;
 	if (!S_ISREG(st.st_mode)) {
-		config_config_mistake(l, 0, "this is no file");
+		config_mistake(l, 0, "this is no file");
 		return 1;
 	}
 	config_check_owner(l, config_path(l->c, l->file), &st);
@@ -285,7 +285,7 @@ static int config_config_read_text(struct loading *l, int fd, char **text, size_
 		if (n == 0)
 			return 0;
 	}
-	config_config_mistake(l, 0, "the file is larger than %d bytes%s", CONFIG_FILE_MAX,
+	config_mistake(l, 0, "the file is larger than %d bytes%s", CONFIG_FILE_MAX,
 			      l->file ? ", together with those before it" : "");
 	return 1;
 }
@@ -307,7 +307,7 @@ static void config_check_key_file(struct loading *l,
 	l->file = v[KEY_CLIENT_KEY].file;
 	if (v[KEY_CLIENT_KEY].source == FROM_FILE &&
 	    !*v[KEY_CLIENT_CERT].text)
-		config_config_mistake(
+		config_mistake(
 			l, v[KEY_CLIENT_KEY].line,
 			"client_key without client_certificate: set both");
 }
@@ -322,7 +322,7 @@ static void config_check_more(struct loading *l)
 		l->file = m->file;
 		if (!*m->value[KEY_ENDPOINT].text &&
 		    !m->value[KEY_ENDPOINT].wrong)
-			config_config_mistake(
+			config_mistake(
 				l, m->line, "[export \"%s\"] needs an endpoint",
 				config_quote(m->name, q));
 		config_check_key_file(l, m->value);
@@ -358,7 +358,7 @@ static int config_read_file(struct loading *l, char *path)
 	if (fd >= 0)
 		close(fd);
 	if (r < 0 && r != -ENOMEM)
-		config_config_mistake(l, 0, "cannot be read: %s", strerror(-r));
+		config_mistake(l, 0, "cannot be read: %s", strerror(-r));
 	if (r < 0)
 		return r;
 	if (!r) {
@@ -492,7 +492,7 @@ static int config_set_beyond_file(struct loading *l, const struct options *o)
 	homeless = config_env_number(c);
 	if (homeless) {
 		l->file = homeless->file;
-		config_config_mistake(
+		config_mistake(
 			l, homeless->line,
 			"no number is left for this receiver: unset some TRIFOLD_EXPORTER_<N>_* variables");
 	}

@@ -26,8 +26,8 @@
 #define S(n)		((n) * NSEC_PER_SEC)
 #define BEGIN_NS	S(10)	/* until symbolizerd answers */
 #define RETRY_NS	(200 * NSEC_PER_MSEC)	/* between connections */
-#define GONE_NS		S(2)	/* nobody listens: it has ended */
-#define SILENT_NS	S(15)	/* somebody listens, but says nothing */
+#define GONE_NS		S(2)	/* the socket is gone: trifold has ended */
+#define SILENT_NS	S(15)	/* the socket is there, but nothing arrives */
 #define COMMAND_NS	S(5)	/* for the command, after the first signal */
 #define WRITE_NS	S(60)
 
@@ -35,29 +35,29 @@ enum attach_phase {
 	BEGINNING,		/* not subscribed yet */
 	RUNNING,
 	END_COMMAND,		/* it still runs, and was asked to end */
-	SETTLING,		/* the last samples are to come */
+	SETTLING,		/* waiting for the last samples */
 	WRITING,
 	ENDED,
 };
 
 struct attach {
-	struct options opt;	/* with the running one's frequency */
+	struct options opt;	/* with the frequency of the running trifold */
 	struct target *target;
 	uid_t seal_uid;		/* of the recorder's writer */
 	struct console console;
 	struct recorder_link recorder;
 	struct launcher launcher;
-	pid_t command;		/* the launcher, once it runs it */
+	pid_t command;		/* the launcher, once it runs the command */
 	int command_status;
 	int signals;		/* signalfd */
-	uint32_t interval_ms;	/* of the running one */
+	uint32_t interval_ms;	/* of the running trifold */
 
 	struct cut range;
 	struct record_state state;
 	uint32_t offered;	/* connections */
 	uint64_t retry_ns;
-	bool nobody;		/* the last try said so */
-	uint64_t gone_ns;	/* since when there is none; 0: there is */
+	bool nobody;		/* the last attempt found no trifold */
+	uint64_t gone_ns;	/* since when none was found; 0: one was */
 
 	enum attach_phase phase;
 	bool failed;
@@ -67,7 +67,7 @@ struct attach {
 	uint64_t run_ns, shown_ns;
 };
 
-/* --- is there one, and will it do? --------------------------------------------- */
+/* --- is a suitable trifold running? --------------------------------------- */
 
 int attach_find(struct status *ret)
 {
@@ -132,7 +132,7 @@ static void attach_tell_range(struct attach *a)
 		console_say(&a->console, "the recorder does not respond");
 }
 
-/* A connection to symbolizerd for the writer, if it has none. */
+/* Give the writer a connection to symbolizerd, if it has none. */
 static void attach_offer(struct attach *a, uint64_t now)
 {
 	struct record_msg m = { .kind = RECORD_WATCH };
@@ -223,7 +223,7 @@ static void attach_begin_run(struct attach *a, uint64_t now)
 	}
 }
 
-/* The recording ends; where the command still runs, it ends first. */
+/* End the recording, after the command if that still runs. */
 static void attach_begin_end(struct attach *a, uint64_t now)
 {
 	if (a->phase == BEGINNING) {
@@ -359,7 +359,7 @@ static void attach_child_died(struct attach *a, pid_t pid, int status,
 			attach_enter(a, SETTLING, now);
 	} else if (pid == a->recorder.pid) {
 		a->recorder.pid = 0;
-		/* it has logged why, unless it was killed */
+		/* the writer logged why, unless it was killed */
 		if (WIFSIGNALED(status) && !a->killed)
 			console_say(&a->console, "the recorder %s",
 				    wait_status_text(status, how, sizeof(how)));
@@ -472,10 +472,10 @@ static int attach_start(struct attach *a)
 		return r;
 	}
 	a->deadline_ns = now_ns() + BEGIN_NS;
-	/* nothing yet; and it is to answer */
+	/* no answer yet, and one is due */
 	a->range.start_ns = a->range.end_ns = UINT64_MAX;
 	a->offered = 0;
-	a->state.connected = 1;		/* as if, until it does */
+	a->state.connected = 1;		/* assumed, until it answers */
 	attach_tell_range(a);
 	return 0;
 }
@@ -514,7 +514,7 @@ static void attach_finish(struct attach *a)
 		;
 	if (a->recorder.control >= 0)
 		close(a->recorder.control);
-	if (a->recorder.pid)	/* this ends it, and it leaves no file */
+	if (a->recorder.pid)	/* this ends it without a file */
 		waitpid(a->recorder.pid, &status, 0);
 	console_fini(&a->console);
 	close(a->signals);

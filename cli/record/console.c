@@ -13,7 +13,7 @@
 #include "common/log.h"
 #include "common/log_quote.h"
 
-#define PUMP_BYTES	65536	/* then others get their turn */
+#define PUMP_BYTES	65536	/* at once, before other work */
 
 int console_open(struct console *c, bool all, int read_fd)
 {
@@ -46,7 +46,7 @@ void console_fini(struct console *c)
 
 static void console_put(const char *s, size_t n)
 {
-	/* a failure of the log itself cannot be reported */
+	/* an error of the log itself cannot be reported */
 	(void)!write(STDERR_FILENO, s, n);
 }
 

@@ -16,10 +16,10 @@
 #define LETTERS		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 #define NAME_FIRST	LETTERS "0123456789"
 #define NAME_REST	NAME_FIRST "_.-"
-#define POD_REST	NAME_FIRST ".-"	/* no "_": it divides */
-#define ENTRIES_MAX	20000	/* of a directory, then no more */
-#define CONFIG_MAX	(1U << 20)	/* docker's, of one container */
-#define LIST_MAX	(16U << 20)	/* podman's, of all of them */
+#define POD_REST	NAME_FIRST ".-"	/* no "_", which separates parts */
+#define ENTRIES_MAX	20000	/* of a directory at most */
+#define CONFIG_MAX	(1U << 20)	/* of docker, for one container */
+#define LIST_MAX	(16U << 20)	/* of podman, for all of them */
 
 bool container_name_is(const char *name)
 {
@@ -29,7 +29,7 @@ bool container_name_is(const char *name)
 	       strchr(NAME_FIRST, *name) && strspn(name, NAME_REST) == len;
 }
 
-/* One that was found before is not added again. */
+/* Add a container, unless it was found before. */
 static void container_name_add(struct container_matches *m, const char *id,
 			       const char *from, const char *more, size_t len)
 {
@@ -50,7 +50,8 @@ static void container_name_add(struct container_matches *m, const char *id,
 
 /* --- files and directories -------------------------------------------------------- */
 
-/* A regular file of root's with at most max bytes, whole, or empty. */
+/* Read a regular file of root with at most max bytes; else the result is
+ * empty. */
 static struct buffer container_name_read(int dir, const char *path, size_t max)
 {
 	int fd = openat(dir, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK |
@@ -70,7 +71,7 @@ static struct buffer container_name_read(int dir, const char *path, size_t max)
 typedef void name_entry_fn(int dir, const char *entry, const char *name,
 			   struct container_matches *m);
 
-/* Call f for what is in a directory.  Its path may have symbolic links: an
+/* Call f for each entry of a directory.  Its path may have symbolic links: an
  * engine's data may have been moved. */
 static void container_name_each(int at, const char *path, name_entry_fn *f,
 				const char *name, struct container_matches *m)

@@ -27,7 +27,8 @@ static void launcher_reap(pid_t command)
 	}
 }
 
-/* What others send goes to the command by itself, or is not for it. */
+/* Pass on signals of trifold alone: those of the terminal reach the command by
+ * themselves. */
 static _Noreturn void launcher_attend(pid_t command, pid_t parent,
 				      const sigset_t *set)
 {
@@ -44,7 +45,8 @@ static _Noreturn void launcher_attend(pid_t command, pid_t parent,
 	}
 }
 
-/* In a child: the command, as who started trifold would have it. */
+/* In a child: run the command with the signal state that trifold was started
+ * with. */
 static _Noreturn void launcher_become(char *const *argv)
 {
 	sigset_t none;
@@ -76,7 +78,7 @@ static _Noreturn void launcher_launch(char *const *argv, pid_t parent)
 		log_err("the launcher cannot be set up: %m");
 		_exit(1);
 	}
-	/* what is listed there must not have it */
+	/* the programs started there must not inherit it */
 	fcntl(LAUNCHER_GO, F_SETFD, FD_CLOEXEC);
 	/* loaderd reads them meanwhile */
 	command_files_map(argv[0]);

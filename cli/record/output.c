@@ -25,7 +25,7 @@ bool output_settle_format(struct options *o, const char *command)
 	return false;
 }
 
-/* 0; OUTPUT_NO_COMMAND, said: then a recording would be empty. */
+/* 0, or after a message OUTPUT_NO_COMMAND: a recording would be empty. */
 static int output_check_command(const char *name)
 {
 	char path[PATH_MAX], q[256];

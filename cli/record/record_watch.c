@@ -11,7 +11,7 @@
 #include "common/clock.h"
 #include "common/log.h"
 
-/* --- is that all? -------------------------------------------------------------- */
+/* --- is the range complete? ----------------------------------------------- */
 
 static bool record_watch_is_over(const struct record_watch *w, uint64_t t)
 {
@@ -96,7 +96,7 @@ static int record_watch_take_batch(void *arg, const void *data, size_t len,
 void record_watch_init(struct record_watch *w, struct collect *c,
 		       uint32_t frequency, int control)
 {
-	/* what is missing is counted by the client */
+	/* missing batches are counted by the client */
 	static const struct hub_client_ops ops = {
 		.batch = record_watch_take_batch,
 	};
@@ -152,7 +152,8 @@ void record_watch_say(struct record_watch *w)
 	struct record_state *s = &w->state;
 
 	s->connected = w->hub.conn.fd >= 0;
-	/* with the first one it may not have heard yet that batches are wanted */
+	/* when symbolizerd sent the first one it may not have read the
+	 * subscription yet */
 	s->subscribed = s->connected && w->hub.statuses > 1;
 	s->samples = w->collect->events;
 	s->missed = w->hub.missed;
@@ -160,7 +161,7 @@ void record_watch_say(struct record_watch *w)
 	s->no_room = w->collect->refused;
 	if (w->spoke && !memcmp(s, &w->said, sizeof(*s)))
 		return;
-	/* there is another status in a second */
+	/* the next status comes in a second */
 	if (sendmsg(w->control, &mh, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
 		return;
 	w->said = *s;

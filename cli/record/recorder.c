@@ -86,7 +86,7 @@ static int record_recorder_answer(struct conn *c, uint64_t id,
 	return r;
 }
 
-/* All that has come from exporterd; closes the feed when that is gone. */
+/* Take all messages of exporterd; closes the feed when exporterd is gone. */
 static void recorder_drain_feed(struct writer *w)
 {
 	struct msg_batch_done done = { 0 };
@@ -157,7 +157,7 @@ static int record_recorder_on_control(struct writer *w)
 	return 0;
 }
 
-/* The last line: what was written, and why there may be nothing in it. */
+/* Print the last line: what was written, and why it may be empty. */
 static void recorder_summary(const struct writer *w, const struct batch *b,
 			     size_t bytes)
 {
@@ -234,7 +234,7 @@ static void recorder_describe(struct profile_info *info,
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	struct utsname u;
 
-	/* of a part of the system nobody says how busy the rest was */
+	/* for a part of the system it is not known how busy the rest was */
 	info->cpus = !o->part && cpus > 0 ? (uint32_t)cpus : 0;
 	if (uname(&u) == 0) {
 		snprintf(info->host, sizeof(info->host), "%s", u.nodename);
@@ -277,7 +277,7 @@ static int writer_run(const struct options *o, int out, pid_t file_owner)
 
 /* --- the file owner --------------------------------------------------------- */
 
-/* From here on with no more rights than who called sudo. */
+/* Keep only the rights of the user who called sudo. */
 static int recorder_become_owner(uid_t uid, gid_t gid)
 {
 	const struct passwd *pw = getpwuid(uid);
@@ -293,7 +293,7 @@ static int recorder_become_owner(uid_t uid, gid_t gid)
 	return 0;
 }
 
-/* Wait for the writer, or for SIGTERM, by which it is killed.  Its status. */
+/* Wait for the writer; on SIGTERM kill it.  Returns its status. */
 static int recorder_wait_writer(pid_t pid, const sigset_t *set)
 {
 	int status, sig;
@@ -346,7 +346,7 @@ int recorder_run(const struct options *o)
 		return EXIT_USAGE;
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGINT, SIG_IGN);
-	/* who executes /proc/self/exe is called "exe" */
+	/* a process that executed /proc/self/exe is called "exe" */
 	prctl(PR_SET_NAME, "trifold-record");
 	service_init();
 	service_scrub_env();
@@ -354,7 +354,7 @@ int recorder_run(const struct options *o)
 	    sudo_caller(getenv("SUDO_UID"), getenv("SUDO_GID"), &uid, &gid) &&
 	    recorder_become_owner(uid, gid))
 		return 1;
-	/* a change of uid has undone what the supervisor asked for */
+	/* the change of uid cleared the signal that the supervisor had set */
 	if (prctl(PR_SET_PDEATHSIG, SIGTERM) < 0 || getppid() != parent)
 		return 1;
 	if (outfile_open(&f, o->output))

@@ -27,8 +27,8 @@
 #define HEX		"0123456789abcdef"
 #define DECIMAL		"0123456789"
 #define ID_LEAST	4
-#define ID_SURE		12	/* what engines show of one; never a name */
-#define DEPTH_MAX	64	/* so far down the sampler looks, too */
+#define ID_SURE		12	/* digits that engines show; never a name */
+#define DEPTH_MAX	64	/* as deep as the sampler looks */
 
 /* --- options ------------------------------------------------------------------ */
 
@@ -73,7 +73,7 @@ uint32_t target_tgid(const char *status, size_t len)
 	const char *end = status + len;
 	uint64_t v = 0;
 
-	/* a name's newlines are escaped, so a line begins behind each */
+	/* a name's newlines are escaped, so each newline ends a line */
 	while (status < end && ((size_t)(end - status) < strlen(name) ||
 				memcmp(status, name, strlen(name)))) {
 		status = memchr(status, '\n', (size_t)(end - status));
@@ -125,7 +125,7 @@ static int target_open_process(uint32_t pid)
 
 	if (fd >= 0)
 		return fd;
-	/* what a thread's number gives depends on the kernel */
+	/* pidfd_open(2) of a thread's number depends on the kernel */
 	tgid = target_process_of(pid);
 	if (tgid && tgid != pid)
 		log_err("--pid %u is a thread of process %u: a process is "
@@ -201,7 +201,7 @@ static int target_say_names(const char *name, int found)
 	return found < 0 ? found : found > NUMBERS_MAX ? -E2BIG : -ESRCH;
 }
 
-/* One that has ended since it was found is left out. */
+/* A process that ended since it was found is left out. */
 static int target_take_named(struct target *t, int proc, const char *name,
 			     const struct number_list *all)
 {
@@ -344,7 +344,7 @@ bool target_is_container(const char *id)
 	       strspn(id + n + 1, DECIMAL) == len - n - 1;
 }
 
-/* Is the directory at s->at a container's that is looked for? */
+/* Does the directory at s->at belong to the container that is looked for? */
 static void target_judge(struct search *s, const char *name, uint64_t number)
 {
 	size_t n = strlen(name), below = s->first[0] ? strlen(s->path) : 0;
@@ -359,7 +359,7 @@ static void target_judge(struct search *s, const char *name, uint64_t number)
 		s->number = number;
 		return;
 	}
-	/* some engines give a container's inner cgroup its name once more */
+	/* some engines give a container's inner cgroup the same name */
 	if (!strncmp(s->at, s->path, below) && s->at[below] == '/' &&
 	    strlen(s->first) == n && !memcmp(s->first, id, n))
 		return;
@@ -374,7 +374,7 @@ static bool target_has_end(const char *name, const char *end)
 	return len > n && !strcmp(name + len - n, end);
 }
 
-/* May what is looked for be in this directory? */
+/* Can the cgroup that is looked for be in this directory? */
 static bool target_is_inside(const struct search *s, const char *name, int depth)
 {
 	return !s->of_system || (target_has_end(name, ".slice") &&
@@ -458,7 +458,7 @@ int target_container(int dir, const char *id, char *path, size_t size,
 	return !s.first[0] ? -ENOENT : s.other[0] ? -ENOTUNIQ : 0;
 }
 
-/* Has the container of this whole ID a cgroup below dir? */
+/* Does the container of this whole ID have a cgroup below dir? */
 static bool target_runs(int dir, const char *id)
 {
 	char path[PATH_MAX];

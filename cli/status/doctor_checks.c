@@ -57,7 +57,7 @@ static int doctor_read_text(const struct doctor_host *h, const char *name,
 	return (int)n;
 }
 
-/* A line of nothing but a small number; INT_MIN if it is none. */
+/* The small number that is all of a line; INT_MIN if it is something else. */
 static int doctor_checks_number(const struct doctor_host *h, const char *name)
 {
 	const char *end;
@@ -74,7 +74,7 @@ static int doctor_checks_number(const struct doctor_host *h, const char *name)
 	return minus ? -(int)v : (int)v;
 }
 
-/* What this process may do: proc_pid_status(5).  False: it is not said. */
+/* The capabilities of this process: proc_pid_status(5).  False: not known. */
 static bool doctor_checks_caps(const struct doctor_host *h, uint64_t *ret)
 {
 	static const char key[] = "\nCapEff:\t";
@@ -318,7 +318,7 @@ static void doctor_check_lsm(const struct doctor_host *h, struct finding *f)
 		ok(f, "%s", list);
 }
 
-/* -1: not to be read; else whether the link says so. */
+/* Compare a link's text: -1: it cannot be read; else whether it is this. */
 static int doctor_link_is(const struct doctor_host *h, const char *name,
 			  const char *want)
 {
@@ -431,10 +431,11 @@ static void doctor_check_runtime(const struct doctor_host *h, struct finding *f)
 		   "a trifold runs: see `trifold status`" : "no trifold runs");
 }
 
-/* What it costs, besides requests. */
+/* The resources that it takes, besides requests. */
 static void doctor_checks_room(const struct doctor_debuginfod *d, char *ret, size_t size)
 {
-	/* files at hand (symbolizerd/knowledge/debug_files.h), and one that comes */
+	/* files in memory (symbolizerd/knowledge/debug_files.h), and one that is
+	 * received */
 	uint32_t memory = 256 + d->file_mib;
 
 	if (d->cache_mib)

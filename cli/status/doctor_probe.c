@@ -98,7 +98,7 @@ static bool doctor_btf_has_name(const uint8_t *p, size_t n, const char *name)
 	return memmem(p, n, word, len) != NULL;
 }
 
-/* 0 with all of the file, to be freed, or -errno. */
+/* Read the whole file, to be freed.  0 or -errno. */
 static int doctor_read_btf(const char *path, uint8_t **ret, size_t *n)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC), r = 0;

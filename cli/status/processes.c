@@ -30,7 +30,7 @@ static bool processes_read_text(const char *path, char *buf, size_t size)
 	return n > 0;
 }
 
-/* Its program's name, if that is one of ours. */
+/* The name of a process's program, if that is trifold's. */
 static bool processes_is_ours(pid_t pid, char *name, size_t size)
 {
 	char path[64], exe[PATH_MAX], *slash;
@@ -49,7 +49,7 @@ static bool processes_is_ours(pid_t pid, char *name, size_t size)
 	return true;
 }
 
-/* Number n of the fields that blanks part; the first is 1. */
+/* Field number n, separated by blanks; the first is 1. */
 static bool processes_field(const char *s, unsigned int n, uint64_t *ret)
 {
 	s += strspn(s, " ");
@@ -60,9 +60,9 @@ static bool processes_field(const char *s, unsigned int n, uint64_t *ret)
 	return number_read(s, ret);
 }
 
-/* proc_pid_stat(5): pid (comm) state ppid ..., utime and stime are the 14th
- * and 15th, rss, in pages, the 24th; so of those behind the name the 12th, the
- * 13th and the 22nd. */
+/* proc_pid_stat(5): pid (comm) state ppid ..., utime and stime are the 14th and
+ * 15th, rss, in pages, the 24th; so after the name the 12th, the 13th and the
+ * 22nd. */
 static bool processes_read_stat(struct own_process *p)
 {
 	char path[64], text[1024], *comm, *end;

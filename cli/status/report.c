@@ -52,7 +52,7 @@ void report_progress(const struct status *st, uint64_t elapsed, char *out,
 
 void report_run_note(struct report_run *run, const struct status *st)
 {
-	/* while loaderd is started again, and in the end, nobody says it */
+	/* not known while loaderd is restarted, and at the end */
 	if (!st->frequency || !st->loader.cpus)
 		return;
 	run->mixed |= run->frequency && run->frequency != st->frequency;

@@ -124,7 +124,7 @@ static int running_wait(struct hub_client *c, bool loader)
 	return running_enough(c, loader) ? 0 : r;
 }
 
-/* unix(7): of a socket that connected, who called listen(2). */
+/* unix(7): of a connected socket, the process that called listen(2). */
 static pid_t running_made_by(const struct hub_client *c)
 {
 	struct ucred cred = { .pid = 0 };

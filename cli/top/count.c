@@ -11,7 +11,7 @@
 #include "profile/profile.h"
 
 #define NONE	INDEX_NONE
-#define COUNT_SLOTS	1024	/* of rows at first: few of them share one */
+#define COUNT_SLOTS	1024	/* at first */
 #define START_NS	(NSEC_PER_SEC / 2)
 
 struct top_counter {
@@ -40,16 +40,16 @@ static bool count_same_str(struct top_str a, struct top_str b)
 	return a.len == b.len && !memcmp(a.s, b.s, a.len);
 }
 
-/* --- rows by what they are about --------------------------------------------- */
+/* --- rows ----------------------------------------------------------------- */
 
-/* Times since boot are told by the clock of the day, which moves: no two
- * batches quite agree on when a process started. */
+/* Start times are computed from the wall clock, which is adjusted: batches differ
+ * a little about when a process started. */
 static bool count_same_start(uint64_t a, uint64_t b)
 {
 	return a - b < START_NS || b - a < START_NS;
 }
 
-/* What tells rows apart; a process may change its name. */
+/* The identity of a row; a process may change its name. */
 static uint64_t top_count_id_of(const struct top_counter *c,
 				const struct top_row *r)
 {
@@ -77,7 +77,7 @@ static bool count_same_row(const struct top_counter *c, const struct top_row *a,
 			   count_same_str(a->file, b->file)));
 }
 
-/* The number of the row that is about the same, made if need be; or NONE. */
+/* The number of the row with the same identity, added if need be; or NONE. */
 static uint32_t count_row_of(struct top_counter *c, struct top_row *r)
 {
 	struct top_table *t = c->t;
@@ -113,7 +113,7 @@ static void top_count_add(struct top_counter *c, uint32_t row, uint64_t self,
 		return;
 	r = &c->t->rows[row];
 	r->self += self;
-	/* once a stack, however often it is in there */
+	/* once per stack, even with recursion */
 	if (r->stamp == c->stamp)
 		return;
 	r->stamp = c->stamp;
@@ -171,7 +171,7 @@ static bool count_is_focus(const struct top_counter *c, uint32_t frame)
 			      c->q->file);
 }
 
-/* A frame of a stack, whose callee is `before` (NONE: it is the leaf). */
+/* Count a frame of a stack; `before` is its callee (NONE: it is the leaf). */
 static void top_count_add_frame(struct top_counter *c, uint32_t frame,
 				uint32_t before, uint64_t n)
 {

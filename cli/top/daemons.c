@@ -72,7 +72,7 @@ int top_daemons_start(struct top_daemons *d, const struct options *o)
 	return 0;
 }
 
-/* The last whole line of what is kept. */
+/* Copy the last whole line of the kept output. */
 static bool daemons_last_line(const struct top_daemons *d, char *line,
 			      size_t size)
 {

@@ -20,10 +20,11 @@
 #include "common/log.h"
 #include "ipc/hub_client.h"
 
-#define DRAW_NS		NSEC_PER_SEC	/* at least so often */
-#define LINE_NS		(10 * NSEC_PER_SEC)	/* a daemon's line is shown */
+#define DRAW_NS		NSEC_PER_SEC	/* at least this often */
+#define LINE_NS		(10 * NSEC_PER_SEC)	/* a daemon's line is shown for this time */
 #define PATIENCE_NS	(15 * NSEC_PER_SEC)	/* for the last batch */
-#define DEAF_MAX	8		/* wake-ups without a key: its end */
+#define DEAF_MAX	8		/* wake-ups without a key: the terminal
+					 * has ended */
 
 struct display {
 	const struct top_display *d;
@@ -36,7 +37,7 @@ struct display {
 	uint64_t lost_said;
 };
 
-/* --- what comes in --------------------------------------------------------------- */
+/* --- input ---------------------------------------------------------------- */
 
 static int top_display_take_batch(void *arg, const void *data, size_t len,
 				  uint64_t samples)
@@ -128,7 +129,7 @@ static void display_on_keys(struct display *d, short revents)
 			top_state_key(&d->state, key, clock_ns(CLOCK_REALTIME));
 		d->quit = d->state.quit;
 	}
-	/* nothing to be read, again and again: it has ended */
+	/* readable without data, again and again: it has ended */
 	d->deaf = n || !(revents & POLLIN) ? 0 : d->deaf + 1;
 	if ((revents & (POLLHUP | POLLERR)) || d->deaf > DEAF_MAX)
 		d->quit = true;
@@ -136,7 +137,7 @@ static void display_on_keys(struct display *d, short revents)
 
 /* --- interactively ----------------------------------------------------------------- */
 
-/* Of a part of the system it is not known how many CPUs it may use. */
+/* For a part of the system it is not known how many CPUs it may use. */
 static uint64_t top_display_cpus(const struct display *d)
 {
 	const struct status *st = &d->hub.status;
@@ -165,7 +166,8 @@ static void top_display_serve(struct display *d, bool keys, int timeout)
 		{ .fd = d->d->control, .events = POLLIN },
 		{ .fd = d->hub.conn.fd, .events = POLLIN },
 	};
-	/* a signal says that the size has changed: then keys are looked at */
+	/* a signal means that the size has changed: ncurses reports it as a
+	 * key */
 	int r = poll(p, 3, timeout);
 
 	if (r < 0 && errno != EINTR)
@@ -205,7 +207,8 @@ static int display_run_screen(struct display *d)
 
 /* --- once ---------------------------------------------------------------------------- */
 
-/* One table; samples that were lost before are said once.  0 or -errno. */
+/* Print one table; samples lost since the last one are reported with it.  0 or
+ * -errno. */
 static int top_display_print(struct display *d)
 {
 	const struct options *o = d->d->opt;
@@ -255,7 +258,7 @@ static bool top_display_has_ended(const struct display *d, bool any)
 	return d->quit || (d->end_ns && now_ns() >= d->end_ns + more);
 }
 
-/* A line for what each interval brought, until told to end. */
+/* Print a line for each interval, until asked to end. */
 static int display_run_lines(struct display *d)
 {
 	bool any = false, ended = false;
@@ -266,7 +269,7 @@ static int display_run_lines(struct display *d)
 
 		top_display_serve(d, false, 200);
 		ended = top_display_has_ended(d, any);
-		/* batches of one interval come together */
+		/* batches of one interval arrive together */
 		if (!d->state.model.n || (d->state.model.n != n && !ended))
 			continue;
 		any = true;

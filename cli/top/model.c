@@ -15,7 +15,7 @@ void top_model_init(struct top_model *m, uint64_t keep_ns)
 {
 	*m = (struct top_model){
 		.keep_ns = keep_ns, .gap = true,
-		/* names are chosen by profiled processes */
+		/* names are set by profiled processes */
 		.seed = hash_seed(),
 	};
 }
@@ -42,7 +42,7 @@ uint64_t top_model_span(const struct top_model *m)
 	return span;
 }
 
-/* --- what is kept --------------------------------------------------------- */
+/* --- kept batches --------------------------------------------------------- */
 
 static void model_drop_oldest(struct top_model *m)
 {
@@ -78,8 +78,8 @@ static void top_model_make_room(struct top_model *m, size_t len)
 	}
 }
 
-/* An interval without samples leaves no batch: so the time of one reaches back
- * to the end of the one before. */
+/* An interval without samples has no batch, so a batch's time begins at the end
+ * of the batch before. */
 static void top_model_place(struct top_model *m, struct top_slice *s)
 {
 	const struct batch_hdr *h = s->b.hdr;
@@ -128,7 +128,7 @@ int top_model_add(struct top_model *m, const void *data, size_t len,
 
 /* --- the window ------------------------------------------------------------- */
 
-/* How long ago the newest batch ended, as far as that is more than usual. */
+/* How long ago the newest batch ended, if that is unusually long; else 0. */
 static uint64_t model_idle_ns(const struct top_model *m, uint64_t now)
 {
 	const struct top_slice *last = &m->v[m->n - 1];
@@ -152,7 +152,7 @@ static size_t model_window(const struct top_model *m, const struct top_query *q,
 
 		while (i > 0 && m->v[i].joined)
 			i--;
-		/* an interval belongs to it if most of it does */
+		/* an interval belongs to the window if most of it is inside */
 		if (q->window_ns && *covered &&
 		    *covered + m->v[i].span_ns / 2 >= q->window_ns)
 			break;

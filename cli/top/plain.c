@@ -50,7 +50,7 @@ static void plain_put_row(const struct top_state *st, const struct top_row *r,
 {
 	const struct top_layout *l = top_layout(top_level(st)->view);
 	char text[TOP_TEXT_MAX];
-	int gap = 0;	/* blanks before what comes next, if anything does */
+	int gap = 0;	/* blanks before the next cell that is not empty */
 
 	for (int i = 0; i < l->n; i++) {
 		size_t used = plain_cell(st, r, l->cols[i], text, sizeof(text));

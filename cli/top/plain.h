@@ -13,7 +13,7 @@
 struct top_head {
 	const char *host;
 	uint64_t lost;		/* samples */
-	uint64_t cpus;		/* that are sampled; 0: unknown */
+	uint64_t cpus;		/* sampled ones; 0: unknown */
 	uint64_t now;		/* CLOCK_REALTIME, ns */
 };
 

@@ -11,7 +11,7 @@
 #include "profile/profile.h"
 
 #define CONTAINER_CELLS	12
-#define MARKED_CELLS	24	/* a name of fewer has no marks */
+#define MARKED_CELLS	24	/* a name with fewer cells has no marks */
 #define MATCH_MAX	4096	/* bytes of a name that a filter looks at */
 
 /* --- columns ----------------------------------------------------------------- */
@@ -73,7 +73,7 @@ bool top_is_number(enum top_col c)
 	return c <= COL_CPU || c == COL_PID || c == COL_TID;
 }
 
-/* --- what a row says ---------------------------------------------------------- */
+/* --- cells ---------------------------------------------------------------- */
 
 static struct top_str top_rows_literal(const char *s)
 {
@@ -240,7 +240,7 @@ const char *top_filter_set(struct top_filter *f, const char *text, char *err,
 		return "too long";
 	memcpy(new.text, text, len + 1);
 	if (len > 1 && text[0] == '/') {
-		/* the last slash may still have to come */
+		/* the last slash may follow */
 		char pattern[TOP_FILTER_MAX];
 
 		memcpy(pattern, text + 1, len);

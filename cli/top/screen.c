@@ -19,7 +19,7 @@
 
 enum { PAIR_BAD = 1, PAIR_KERNEL, PAIR_HOT };
 
-/* Nothing but to wake poll(2). */
+/* Does nothing: the signal only wakes poll(2). */
 static void screen_on_resize(int sig)
 {
 	(void)sig;
@@ -31,7 +31,7 @@ int screen_init(void)
 
 	/* ncurses would ask isatty(3) first, which seccomp denies */
 	sigaction(SIGWINCH, &sa, NULL);
-	/* the size is that of the terminal, whatever the environment says */
+	/* use the terminal's size, not LINES and COLUMNS */
 	use_env(FALSE);
 	use_tioctl(TRUE);
 	if (!newterm(NULL, stdout, stdin))
@@ -65,13 +65,13 @@ static chtype top_screen_pair(int n)
 	return has_colors() ? (chtype)COLOR_PAIR(n) : A_NORMAL;
 }
 
-/* A line from the left edge: ASCII, or text that top_text() has made. */
+/* Print a line from the left edge: ASCII, or text of top_text(). */
 static void top_screen_put_line(int y, chtype attr, const char *text)
 {
 	char line[TOP_TEXT_MAX];
 	struct top_str s = { text, strlen(text) };
 
-	/* made once more, to be cut to the width */
+	/* top_text() again, to cut it to the width */
 	top_text(s, true, (size_t)(COLS > TOP_CELLS_MAX ? TOP_CELLS_MAX : COLS),
 		 line, sizeof(line));
 	move(y, 0);
@@ -131,7 +131,7 @@ static void screen_draw_views(const struct top_state *st)
 
 /* --- the table ---------------------------------------------------------------------- */
 
-/* How many columns there is room for. */
+/* The number of columns that fit. */
 static int screen_columns(const struct top_layout *l)
 {
 	return l->narrow && COLS < WIDE_COLS ? l->narrow : l->n;

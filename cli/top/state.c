@@ -49,7 +49,7 @@ int top_state_batch(struct top_state *st, const void *data, size_t len,
 		top_model_gap(&st->model);
 		return 0;
 	}
-	/* the rows borrow from batches that may go now */
+	/* the rows borrow from batches that may be dropped now */
 	st->table.n = 0;
 	return top_model_add(&st->model, data, len, samples);
 }
@@ -111,7 +111,7 @@ static bool state_copy_str(char **to, struct top_str s)
 	return true;
 }
 
-/* "of what", behind a word */
+/* " of WHAT", after a word */
 static void state_set_title(struct top_level *l, const struct top_state *st,
 			    const char *what, const struct top_row *r)
 {
@@ -140,7 +140,7 @@ static bool state_enter_container(struct top_level *l, const struct top_row *r)
 	return state_copy_str(&l->container, r->name);
 }
 
-/* Copy what narrows the level before. */
+/* Copy the restrictions of the level before. */
 static bool top_state_inherit(struct top_level *l, const struct top_level *from)
 {
 	*l = (struct top_level){
@@ -227,7 +227,7 @@ static void top_state_move(struct top_state *st, int64_t by)
 	if (to >= (int64_t)st->table.n)
 		to = (int64_t)st->table.n - 1;
 	st->selected = to < 0 ? 0 : (uint32_t)to;
-	/* at the top one wants to see the top */
+	/* at the first row, stay there */
 	st->selected_id = st->selected && st->selected < st->table.n ?
 		st->table.rows[st->selected].id : 0;
 }
@@ -297,7 +297,7 @@ static void state_move_key(struct top_state *st, int key)
 	}
 }
 
-/* What is shown, and in which order.  False: another key. */
+/* Keys for view and order.  False: another key. */
 static bool state_view_key(struct top_state *st, int key)
 {
 	enum top_view v = top_level(st)->view;
@@ -361,7 +361,7 @@ void top_state_key(struct top_state *st, int key, uint64_t now)
 	if (st->editing) {
 		state_edit_key(st, key);
 	} else if (st->help) {
-		/* any key leads back */
+		/* any key closes the help */
 		st->help = false;
 		st->quit = key == 'q';
 	} else if (!state_view_key(st, key)) {

@@ -12,7 +12,7 @@
 #include "common/log.h"
 #include "common/log_quote.h"
 
-/* tputs(3) hands its function nothing but a character. */
+/* tputs(3) passes only a character. */
 static struct top_term *into;
 
 static int top_term_put(int c)
@@ -76,7 +76,7 @@ int top_term_save(struct top_term *t)
 
 void top_term_restore(const struct top_term *t, bool death)
 {
-	/* from the background, too */
+	/* works from the background, too */
 	signal(SIGTTOU, SIG_IGN);
 	tcsetattr(STDIN_FILENO, TCSADRAIN, &t->saved);
 	if (death)

@@ -29,7 +29,8 @@ static uint32_t text_decode(const char *s, size_t n)
 	return c;
 }
 
-/* Soft hyphen, marks of direction and their like have a width somewhere. */
+/* Soft hyphens, marks of direction and the like have a width in some C
+ * libraries. */
 static bool text_is_invisible(uint32_t c)
 {
 	return c == 0xad || c == 0x61c || (c >= 0x200b && c <= 0x200f) ||
@@ -71,7 +72,7 @@ size_t top_text(struct top_str s, bool utf8, size_t cells, char *out,
 		n = utf8_char(s.s + i, s.len - i);
 		width = text_glyph(s.s + i, n, utf8, g);
 		if (used + width > cells || len + strlen(g) >= size) {
-			/* back to where a '~' still fits */
+			/* back to the last place where '~' fits */
 			if (cells)
 				out[cut_len++] = '~';
 			out[cut_len] = '\0';

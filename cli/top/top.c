@@ -29,18 +29,18 @@
 
 #define RETRY_NS	(200 * NSEC_PER_MSEC)	/* between connections */
 #define GRACE_NS	(3 * NSEC_PER_SEC)	/* for the display to end */
-#define SUSPEND_NS	NSEC_PER_SEC	/* ... or to let go of the terminal */
+#define SUSPEND_NS	NSEC_PER_SEC	/* ... or to release the terminal */
 
 struct top_parent {
 	const struct options *opt;
-	struct top_display display;	/* how it is to be */
+	struct top_display display;	/* its parameters */
 	struct top_term term;
 	struct top_daemons own;
 	bool is_own;		/* .own was started */
 	pid_t pid;		/* of the display; 0: has ended */
 	int status;		/* of it, as of waitpid */
 	int control, signals, errors;
-	bool wants;		/* it has no connection */
+	bool wants;		/* it needs a connection */
 	bool suspending;
 	bool failed;
 	uint64_t retry_ns, kill_ns, suspend_ns;	/* 0: not set */
@@ -65,7 +65,7 @@ static int top_offer(struct top_parent *top)
 	return r;
 }
 
-/* Is there a trifold?  If not, start one.  0 or -errno, said in the log. */
+/* Find a running trifold, or start one.  0, or -errno after a line in the log. */
 static int top_find_or_start(struct top_parent *top)
 {
 	struct conn c = { .fd = -1 };
@@ -142,7 +142,7 @@ static void top_suspend(struct top_parent *top)
 	if (!top->display.plain)
 		top_term_restore(&top->term, false);
 	kill(getpid(), SIGSTOP);
-	/* somebody has sent SIGCONT */
+	/* continued by SIGCONT */
 	(void)top_tell(top->control, &m, -1);
 }
 
@@ -162,7 +162,7 @@ static void top_on_control(struct top_parent *top)
 
 	if (r == -EAGAIN)
 		return;
-	if (r) {		/* its end will be seen */
+	if (r) {		/* SIGCHLD follows */
 		close(top->control);
 		top->control = -1;
 	} else if (m.word == TOP_CONNECT) {
@@ -287,7 +287,7 @@ static void top_end_own(struct top_parent *top)
 {
 	if (!top->is_own)
 		return;
-	top->kill_ns = 1; /* its end is expected from now on */
+	top->kill_ns = 1; /* from now on it is expected to end */
 	if (top->own.pid)
 		kill(top->own.pid, SIGTERM);
 	while (top->own.pid) {
@@ -307,7 +307,7 @@ static void top_end_own(struct top_parent *top)
 			continue;
 		if (si.ssi_signo == SIGCHLD)
 			top_reap(top);
-		else if (top->own.pid) /* a second signal: it need not wait */
+		else if (top->own.pid) /* a second signal: do not wait */
 			kill(top->own.pid, SIGTERM);
 	}
 	if (!WIFEXITED(top->own.status) || WEXITSTATUS(top->own.status))
@@ -333,7 +333,7 @@ static int top_finish(struct top_parent *top)
 	return ok && !top->failed ? 0 : 1;
 }
 
-/* --- the beginning -------------------------------------------------------------------------- */
+/* --- start ---------------------------------------------------------------- */
 
 static int top_catch_signals(struct top_parent *top)
 {
@@ -345,7 +345,7 @@ static int top_catch_signals(struct top_parent *top)
 	return top->signals < 0 ? top->signals : 0;
 }
 
-/* Ready for the display to start.  0 or -errno, said in the log. */
+/* Prepare the start of the display.  0, or -errno after a line in the log. */
 static int top_set_up(struct top_parent *top)
 {
 	struct identities ids;
@@ -359,7 +359,7 @@ static int top_set_up(struct top_parent *top)
 		r = identity_find(&ids);
 	if (r)
 		return r;
-	/* who is not root stays who he is */
+	/* without root the uid stays */
 	top->display.seal_uid = geteuid() ? (uid_t)-1 : ids.uid[ID_RECORDER];
 	r = top_catch_signals(top);
 	if (r)
