@@ -77,7 +77,7 @@ int run_status(const struct options *o)
 		return 1;
 	r = running_status(&st, false, &top);
 	if (running_nobody(r)) {
-		log_err("no trifold is running here (nobody listens on %s): "
+		log_err("no trifold is running here (nothing listens on %s): "
 			"start one by `sudo trifold run`, or systemd's units by "
 			"`sudo systemctl start trifold.target`", STATUS_SOCKET);
 		return 1;
@@ -92,7 +92,7 @@ int run_status(const struct options *o)
 	}
 	r = processes_find(top, &processes);
 	if (r)
-		log_warn("cannot look at the processes: %s", strerror(-r));
+		log_warn("cannot list the processes: %s", strerror(-r));
 	r = 0;
 	if (o->json)
 		r = report_json(&st, &processes, stdout);

@@ -68,7 +68,7 @@ config_mistake(struct loading *l, uint32_t line, const char *fmt, ...)
 	l->say(config_path(c, l->file), line, false, text);
 	if (c->mistakes == CONFIG_MISTAKES_MAX)
 		l->say(config_path(c, l->file), line, false,
-		       "too many mistakes: no more are told");
+		       "too many mistakes: the rest is not reported");
 }
 
 static const char *config_quote(const char *s, char out[SHOWN_MAX])
@@ -102,13 +102,13 @@ static void config_start_more(struct loading *l, uint32_t line,
 	l->skip = true;
 	if (strcmp(section, config_keys[KEY_ENDPOINT].section)) {
 		config_mistake(l, line,
-				      "[%s] has no second name: write [%s]",
+				      "[%s] takes no second name: write [%s]",
 				      section, section);
 		return;
 	}
 	if (!m) {
 		config_mistake(
-			l, line, "there are more than %d further receivers",
+			l, line, "there are more than %d additional receivers",
 			CONFIG_MORE_MAX);
 		return;
 	}
@@ -164,7 +164,7 @@ static void config_unknown_key(struct loading *l, uint32_t line,
 
 	config_quote(key, q);
 	if (elsewhere != KEY__COUNT)
-		config_mistake(l, line, "%s belongs into [%s], not [%s]",
+		config_mistake(l, line, "%s belongs in [%s], not [%s]",
 				      q, config_keys[elsewhere].section,
 				      l->section);
 	else if (like)
@@ -250,11 +250,12 @@ static void config_check_owner(struct loading *l, const char *path, const struct
 	char text[PATH_MAX + 128] = "";
 
 	if (st->st_uid != 0)
-		snprintf(text, sizeof(text), "it belongs to user %u, whom root would obey: chown root %s",
+		snprintf(text, sizeof(text), "it belongs to user %u, but takes "
+			 "effect with root's rights: chown root %s",
 			 (unsigned int)st->st_uid, path);
 	else if (st->st_mode & (S_IWGRP | S_IWOTH))
-		snprintf(text, sizeof(text), "others than root may write it, and root would "
-			 "obey them: chmod go-w %s", path);
+		snprintf(text, sizeof(text), "others than root may write it, and it takes "
+			 "effect with root's rights: chmod go-w %s", path);
 	if (!*text)
 		return;
 	l->c->mistakes += l->strict;
@@ -270,7 +271,7 @@ static int config_config_read_text(struct loading *l, int fd, char **text, size_
 	if (fstat(fd, &st) < 0)
 		return -errno;
 	if (!S_ISREG(st.st_mode)) {
-		config_mistake(l, 0, "this is no file");
+		config_mistake(l, 0, "this is not a regular file");
 		return 1;
 	}
 	config_check_owner(l, config_path(l->c, l->file), &st);
@@ -297,7 +298,7 @@ static void config_check_secrets(struct loading *l,
 		if (l->open && config_keys[i].secret && v[i].source == FROM_FILE &&
 		    v[i].file == l->file)
 			l->say(config_path(l->c, l->file), v[i].line, true,
-			       "everybody can read this file: chmod o-r, if the value is a secret");
+			       "any user can read this file: chmod o-r, if the value is a secret");
 	}
 }
 
@@ -390,7 +391,7 @@ static int config_read_places(struct loading *l, const char *vendor,
 	if (r) {
 		l->c->mistakes++;
 		l->say(p->failed, 0, false, r == -E2BIG ?
-		       "this is one file too many: they may be 32" : strerror(-r));
+		       "more than 32 files: this is one file too many" : strerror(-r));
 		return r;
 	}
 	for (unsigned int i = 0; i < p->n_dirs; i++)

@@ -399,7 +399,7 @@ static const char *keys_check_file(const char *path, char *buf, size_t size)
 	    !strncmp(path, CREDENTIALS, strlen(CREDENTIALS)))
 		return NULL;
 	snprintf(buf, size, "a file that can be read (%s)",
-		 r ? strerror(r) : "this is no file");
+		 r ? strerror(r) : "this is not a regular file");
 	return buf;
 }
 

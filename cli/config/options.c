@@ -65,7 +65,7 @@ static const char *options_add_number(struct number_list *to, uint32_t v,
 		to->v[to->n++] = v;
 		return NULL;
 	}
-	snprintf(buf, size, "to be given at most %u times", NUMBERS_MAX);
+	snprintf(buf, size, "at most %u times", NUMBERS_MAX);
 	return buf;
 }
 

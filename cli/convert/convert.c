@@ -77,7 +77,7 @@ static int convert_from_otlp(const struct convert *c, const struct buffer *in,
 
 	free(names);
 	if (r == -EPROTO)
-		log_err("%s is no OTLP request of profiles", c->name);
+		log_err("%s is not an OTLP request of profiles", c->name);
 	else if (r == -E2BIG)
 		log_err("%s is too large: up to %u MiB and %u samples are read, "
 			"into %u MiB", c->name,

@@ -187,7 +187,7 @@ static const char *folded_check_bytes(const char *s, size_t len)
 		unsigned char c = (unsigned char)s[i];
 
 		if ((c < 0x20 && c != '\t') || c == 0x7f)
-			return "a control character: no folded stacks";
+			return "a control character: not folded stacks";
 	}
 	return NULL;
 }
@@ -249,7 +249,7 @@ int folded_read(struct folded_tree *t, unsigned int side, const char *bytes,
 					   "the file is larger than 256 MiB");
 	if (len > 2 && !memcmp(bytes, "\x1f\x8b", 2))
 		return folded_read_mistake(
-			m, 1, "compressed by gzip: no folded stacks");
+			m, 1, "compressed by gzip: not folded stacks");
 	while (s < end) {
 		const char *nl = memchr(s, '\n', (size_t)(end - s));
 		const char *stop = nl ? nl : end;

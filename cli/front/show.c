@@ -65,7 +65,7 @@ static void show_read(struct show *s, uint64_t now)
 	int r = hub_client_read(&s->watch, now);
 
 	if (r > 0)
-		log_err("symbolizerd broke the protocol of its status: %s",
+		log_err("invalid status message from symbolizerd: %s",
 			msg_verdict_name(r));
 	if (s->running && s->watch.known)
 		report_run_note(&s->run, &s->watch.status);

@@ -104,16 +104,16 @@ int attach_check(const struct options *o, const struct target *t,
 			 "of the system only: wait for its end, or stop it");
 	else if (t->kind == TARGET_COMMAND)
 		snprintf(err, size, "a trifold is running, whose samples do not "
-			 "say which are of a command: add --all to record the "
-			 "whole system while it runs, or stop that trifold");
+			 "show which command they belong to: add --all to record "
+			 "the whole system while it runs, or stop that trifold");
 	else if (o->unit && !attach_service(o))
-		snprintf(err, size, "a trifold is running, whose samples say of "
-			 "which service they are, not of which other unit (nor "
-			 "names of over %d bytes): use --container, --name or "
+		snprintf(err, size, "a trifold is running, whose samples name "
+			 "services, but no other units (nor names of over %d "
+			 "bytes): use --container, --name or "
 			 "--pid, or stop that trifold", BATCH_UNIT_MAX);
 	else if (o->cgroup)
 		snprintf(err, size, "a trifold is running, whose samples do not "
-			 "say of which cgroup they are: use --unit, "
+			 "name a cgroup: use --unit, "
 			 "--container, --name or --pid, or stop that trifold");
 	else if (options_given(o, "frequency") && o->frequency != st->frequency)
 		snprintf(err, size, "a trifold is running, which samples at %u "
@@ -301,8 +301,8 @@ static void attach_advance(struct attach *a, uint64_t now)
 		attach_begin_run(a, now);
 	} else if (a->phase == BEGINNING && now >= a->deadline_ns) {
 		console_say(&a->console, "the running trifold gives no batches: "
-			    "it may be ending, or have as many readers (`trifold "
-			    "record`, `trifold top`) as it takes");
+			    "it may be ending, or have its maximum of readers "
+			    "(`trifold record`, `trifold top`)");
 		attach_begin_end(a, now);
 	} else if (a->phase == RUNNING) {
 		attach_check_run(a, now);

@@ -107,7 +107,7 @@ static void recorder_drain_feed(struct writer *w)
 		msg_close_fds(&m);
 	}
 	if (r > 0)
-		log_err("exporterd sent what it must not: %s",
+		log_err("invalid message from exporterd: %s",
 			msg_verdict_name(r));
 	if (r && r != -EAGAIN)
 		conn_close(&w->feed);

@@ -111,9 +111,8 @@ static int target_check_namespace(const char *what)
 	text[n > 0 ? n : 0] = '\0';
 	if (n <= 0 || !strcmp(text, PID_INIT))
 		return 0;
-	log_err("%s cannot be told from others here, where processes have "
-		"other numbers than on the machine: run trifold on the host "
-		"itself, or in a container with --pid=host", what);
+	log_err("%s cannot be identified in this PID namespace: run trifold "
+		"on the host itself, or in a container with --pid=host", what);
 	return -EXDEV;
 }
 

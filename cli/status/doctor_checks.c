@@ -96,7 +96,7 @@ static void doctor_check_kernel(const struct doctor_host *h, struct finding *f)
 	if (doctor_read_text(h, "/proc/sys/kernel/osrelease", buf,
 			     sizeof(buf)) <= 0) {
 		doctor_checks_say(f, CHECK_UNKNOWN, NULL, "mount /proc",
-				  "not to be read");
+				  "cannot be read");
 		return;
 	}
 	buf[strcspn(buf, "\n")] = '\0';
@@ -149,7 +149,7 @@ static void doctor_check_bpf(const struct doctor_host *h, struct finding *f)
 
 	if (v >= 0)
 		snprintf(sysctl, sizeof(sysctl),
-			 "; unprivileged_bpf_disabled %d: no matter for root", v);
+			 "; unprivileged_bpf_disabled %d: does not concern root", v);
 	if (!h->ring)
 		ok(f, "bpf(2) makes a ring buffer%s", sysctl);
 	else if (!h->is_root)
@@ -208,10 +208,10 @@ static void doctor_checks_landlock(const struct doctor_host *h,
 		ok(f, "ABI %d", h->landlock);
 	else
 		doctor_checks_say(
-			f, CHECK_LESS, "one layer less around the daemons",
+			f, CHECK_LESS, "one layer of confinement less for the daemons",
 			"Linux 5.13 or newer, and landlock in the boot parameter "
 			"lsm=",
-			"not here: %s", strerror(-h->landlock));
+			"not available: %s", strerror(-h->landlock));
 }
 
 static void doctor_check_seccomp(const struct doctor_host *h, struct finding *f)
@@ -224,7 +224,7 @@ static void doctor_check_seccomp(const struct doctor_host *h, struct finding *f)
 		ok(f, "filters can be installed");
 	else
 		doctor_checks_say(
-			f, CHECK_NO, "the daemons do not start unsealed",
+			f, CHECK_NO, "the daemons refuse to start",
 			"a kernel with CONFIG_SECCOMP_FILTER=y", "no filters");
 }
 
@@ -235,7 +235,7 @@ static void doctor_check_perf(const struct doctor_host *h, struct finding *f)
 
 	if (v != INT_MIN)
 		snprintf(sysctl, sizeof(sysctl),
-			 "; perf_event_paranoid %d: no matter for root", v);
+			 "; perf_event_paranoid %d: does not concern root", v);
 	if (!h->cycles)
 		ok(f, "samples by CPU cycles%s", sysctl);
 	else if (!h->is_root)
@@ -351,10 +351,10 @@ static void doctor_check_namespaces(const struct doctor_host *h,
 				  "end early, without names",
 				  "run it on the host itself, or "
 				  "in a container with --pid=host",
-				  "PIDs here are not those of the machine");
+				  "PIDs here are not those of the host");
 	else if (pid < 0 || user < 0)
 		doctor_checks_say(f, CHECK_UNKNOWN, NULL, "mount /proc",
-				  "not to be read");
+				  "cannot be read");
 	else
 		ok(f, "PIDs and users are those of the machine");
 }
@@ -366,7 +366,7 @@ static void doctor_check_cgroups(const struct doctor_host *h, struct finding *f)
 
 	if (n <= 0)
 		doctor_checks_say(f, CHECK_UNKNOWN, NULL, "mount /proc",
-				  "not to be read");
+				  "cannot be read");
 	else if (!strstr(buf, " - cgroup2 "))
 		doctor_checks_say(
 			f, CHECK_LESS, "samples do not name their container",
@@ -456,7 +456,7 @@ static void doctor_checks_debuginfod(const struct doctor_host *h, struct finding
 	else if (d->counted && d->failed && !d->found && !d->not_found)
 		doctor_checks_say(
 			f, CHECK_LESS, "programs without symbols and debug file have no names",
-			"see what exporterd says of it in the log, and debuginfod_urls of [names]",
+			"see exporterd's messages in the log, and debuginfod_urls of [names]",
 			"no server answers: %llu of %llu requests failed",
 			(unsigned long long)d->failed, (unsigned long long)d->requests);
 	else if (d->counted && (d->requests || d->cached))

@@ -117,7 +117,7 @@ static int running_wait(struct hub_client *c, bool loader)
 			r = hub_client_read(c, now);
 	}
 	if (r > 0) {
-		log_err("symbolizerd broke the protocol of its status: %s",
+		log_err("invalid status message from symbolizerd: %s",
 			msg_verdict_name(r));
 		r = -EPROTO;
 	}

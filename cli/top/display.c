@@ -68,7 +68,7 @@ static void top_display_on_hub(struct display *d)
 	if (r == 0)
 		return;
 	if (r > 0)
-		log_warn("symbolizerd broke the protocol: %s",
+		log_warn("invalid message from symbolizerd: %s",
 			 msg_verdict_name(r));
 	else if (r != -EPIPE)
 		log_warn("symbolizerd's connection: %s", strerror(-r));

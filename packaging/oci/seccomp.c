@@ -174,7 +174,7 @@ static const char *seccomp_architecture(void)
 	case SCMP_ARCH_AARCH64:
 		return "SCMP_ARCH_AARCH64";
 	default:
-		errx(1, "no name for this architecture");
+		errx(1, "unknown architecture");
 	}
 }
 
