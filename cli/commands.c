@@ -355,9 +355,11 @@ static const struct {
 
 static int commands_complete(const struct options *o)
 {
-	const char *shell = o->file ? o->file : "";
+	const char *shell = "";
 	size_t i = 0, n = sizeof(completions) / sizeof(completions[0]);
 
+	if (o->file)
+		shell = o->file;
 	while (i < n && strcmp(shell, completions[i].shell))
 		i++;
 	if (i == n) {

@@ -29,14 +29,18 @@ static int main_usage(FILE *to)
 	}
 	fprintf(to, "\n`trifold COMMAND --help` shows its options.  --version shows "
 		"the version.\n");
-	return to == stdout ? 0 : EXIT_USAGE;
+	if (to == stdout)
+		return 0;
+	return EXIT_USAGE;
 }
 
 /* The command whose options and help apply: beside a running trifold, `record` is
  * `attach`. */
 static const struct command *main_visible_command(const struct command *c)
 {
-	return strcmp(c->name, "attach") ? c : commands_find("record");
+	if (strcmp(c->name, "attach"))
+		return c;
+	return commands_find("record");
 }
 
 static int main_refuse_unknown(const char *name)
@@ -72,12 +76,14 @@ static bool main_asks_help(char *const *args)
 
 int main(int argc, char **argv)
 {
-	const char *name = argc > 1 ? argv[1] : "";
+	const char *name = "";
 	const struct command *c;
 	struct options o;
 	char err[256];
 	int r;
 
+	if (argc > 1)
+		name = argv[1];
 	log_init("trifold", false);
 	program_invocation_short_name = (char *)"trifold";	/* for warn(3) */
 	if (!strcmp(name, "launch") && argc > 2)

@@ -61,7 +61,10 @@ int run_attach(const struct options *given)
 	r = attach_find(&running);
 	if (r == 0)
 		log_err("the running trifold has just ended: try again");
-	r = r <= 0 ? 1 : attach(&o, &target, &running);
+	if (r <= 0)
+		r = 1;
+	else
+		r = attach(&o, &target, &running);
 	target_release(&target);
 	return r;
 }

@@ -62,7 +62,9 @@ static int confine_keep_file(struct keep *k, const char *path)
 	if (!path || !realpath(path, real))
 		return 0;
 	r = confine_keep_path(k, real);
-	return r < 0 ? r : confine_keep_path(k, path);
+	if (r < 0)
+		return r;
+	return confine_keep_path(k, path);
 }
 
 static int confine_keep_directory_of(struct keep *k, const char *path)
@@ -84,7 +86,9 @@ static int confine_keep_files(struct keep *k, const struct endpoint *e)
 
 	if (r == 0)
 		r = confine_keep_file(k, e->cert);
-	return r < 0 ? r : confine_keep_file(k, e->key);
+	if (r < 0)
+		return r;
+	return confine_keep_file(k, e->key);
 }
 
 static int confine_find_keep(struct keep *k, const struct exporter_config *cfg,
@@ -136,7 +140,9 @@ static int confine_check_files(const struct endpoint *e)
 
 	if (r == 0)
 		r = confine_check_readable(e->cert, "client certificate");
-	return r ? r : confine_check_readable(e->key, "client key");
+	if (r)
+		return r;
+	return confine_check_readable(e->key, "client key");
 }
 
 /* --- libraries that glibc loads later ----------------------------------- */

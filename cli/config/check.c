@@ -91,5 +91,9 @@ int check_config_run(const struct options *o)
 	else
 		check_say_ok(&c);
 	config_fini(&c);
-	return r == -ENOMEM ? 1 : r ? EXIT_USAGE : 0;
+	if (r == -ENOMEM)
+		return 1;
+	if (r)
+		return EXIT_USAGE;
+	return 0;
 }

@@ -37,7 +37,9 @@ struct loading {
 
 const char *config_path(const struct config *c, uint32_t file)
 {
-	return file < c->n_files ? c->file[file] : CONFIG_PATH_DEFAULT;
+	if (file < c->n_files)
+		return c->file[file];
+	return CONFIG_PATH_DEFAULT;
 }
 
 void config_log(const char *path, uint32_t line, bool warning,
@@ -90,7 +92,9 @@ static struct config_more *config_find_more(struct config *c, const char *name)
 		if (!strcmp(c->more[i].name, name))
 			return &c->more[i];
 	}
-	return c->n_more < CONFIG_MORE_MAX ? &c->more[c->n_more] : NULL;
+	if (c->n_more < CONFIG_MORE_MAX)
+		return &c->more[c->n_more];
+	return NULL;
 }
 
 static void config_start_more(struct loading *l, uint32_t line,
@@ -355,7 +359,10 @@ static int config_read_file(struct loading *l, char *path)
 
 	l->file = c->n_files++;
 	c->file[l->file] = own[0] = path;
-	r = fd < 0 ? -errno : config_config_read_text(l, fd, &own[1], &len);
+	if (fd < 0)
+		r = -errno;
+	else
+		r = config_config_read_text(l, fd, &own[1], &len);
 	if (fd >= 0)
 		close(fd);
 	if (r < 0 && r != -ENOMEM)
@@ -414,7 +421,10 @@ static void config_from_environment(struct config *c, enum config_id id)
 		const char *s;
 
 		config_key_variable(&config_keys[id], profiles, name);
-		s = *name ? getenv(name) : NULL;
+		if (*name)
+			s = getenv(name);
+		else
+			s = NULL;
 		if (!s || !*s)
 			continue;
 		v->text = s;
@@ -428,11 +438,16 @@ static void config_from_options(struct config *c, enum config_id id,
 				const struct options *o)
 {
 	const struct config_key *k = &config_keys[id];
-	const char *s = k->flag && o ? options_given(o, k->flag) : NULL;
+	const char *s = NULL;
 
+	if (k->flag && o)
+		s = options_given(o, k->flag);
 	if (!s)
 		return;
-	c->value[id].text = k->flag_value ? k->flag_value : s;
+	if (k->flag_value)
+		c->value[id].text = k->flag_value;
+	else
+		c->value[id].text = s;
 	c->value[id].source = FROM_FLAG;
 }
 
@@ -480,7 +495,9 @@ int config_parse(struct config *c, const char *path, char *text, size_t len,
 	c->own[0] = text;
 	config_config_parse(&l, text, len);
 	config_check_more(&l);
-	return c->mistakes ? -EINVAL : 0;
+	if (c->mistakes)
+		return -EINVAL;
+	return 0;
 }
 
 /* Apply variables and options, after the files. */
@@ -505,7 +522,9 @@ static int config_set_beyond_file(struct loading *l, const struct options *o)
 		config_check_beyond_file(l, i);
 	}
 	config_check_key_file(l, c->value);
-	return c->mistakes ? -EINVAL : 0;
+	if (c->mistakes)
+		return -EINVAL;
+	return 0;
 }
 
 int config_load_below(struct config *c, const char *vendor, const char *admin,
@@ -522,7 +541,9 @@ int config_load_below(struct config *c, const char *vendor, const char *admin,
 	config_init_values(c);
 	r = config_read_places(&l, vendor, admin, &p);
 	config_places_free(&p);
-	return r == -ENOMEM ? r : config_set_beyond_file(&l, o);
+	if (r == -ENOMEM)
+		return r;
+	return config_set_beyond_file(&l, o);
 }
 
 int config_load(struct config *c, const char *path, const struct options *o,
@@ -539,8 +560,13 @@ int config_load(struct config *c, const char *path, const struct options *o,
 		return config_load_below(c, CONFIG_DIR_VENDOR, CONFIG_DIR_ADMIN, o, say);
 	config_init_values(c);
 	copy = strdup(path);
-	r = copy ? config_read_file(&l, copy) : -ENOMEM;
-	return r == -ENOMEM ? r : config_set_beyond_file(&l, o);
+	if (copy)
+		r = config_read_file(&l, copy);
+	else
+		r = -ENOMEM;
+	if (r == -ENOMEM)
+		return r;
+	return config_set_beyond_file(&l, o);
 }
 
 void config_fini(struct config *c)
@@ -605,7 +631,10 @@ void config_apply_key(const struct config *c, enum config_id id,
 		o->no_page = !config_yes(c, id);
 		break;
 	case KEY_LISTEN:
-		o->listen = *text ? text : NULL;
+		if (*text)
+			o->listen = text;
+		else
+			o->listen = NULL;
 		break;
 	case KEY_MEMORY:
 		o->page_memory = config_number(c, id);
@@ -634,10 +663,16 @@ static const char *config_hide_user(const char *url, char *out, size_t size)
 	char q[512];
 	int scheme;
 
-	host = host ? host + 2 : url;
+	if (host)
+		host += 2;
+	else
+		host = url;
 	end = host + strcspn(host, "/?#");
 	at = memrchr(host, '@', (size_t)(end - host));
-	scheme = at ? (int)(host - url) : 0;
+	if (at)
+		scheme = (int)(host - url);
+	else
+		scheme = 0;
 	log_quote(at ? at + 1 : url, strcspn(at ? at + 1 : url, "?#"), q,
 		  sizeof(q));
 	snprintf(out, size, "%.*s%s%s", scheme, url, at ? "(hidden)@" : "", q);

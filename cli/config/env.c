@@ -43,7 +43,9 @@ const struct config_more *config_env_number(struct config *c)
 		if (!env_is_set(n))
 			c->more[i++].number = n;
 	}
-	return i < c->n_more ? &c->more[i] : NULL;
+	if (i < c->n_more)
+		return &c->more[i];
+	return NULL;
 }
 
 static int env_add_more(struct config *c, size_t *n,
@@ -73,12 +75,16 @@ int config_env_make(struct config *c)
 		char name[64];
 
 		config_key_variable(&config_keys[i], false, name);
-		set = *name ? getenv(name) : NULL;
+		if (*name)
+			set = getenv(name);
+		else
+			set = NULL;
 		/* other signals use it, also where the variable of profiles
 		 * overrides it */
 		if (!*name || v->source != FROM_FILE || (set && *set))
 			continue;
-		r = r ? r : env_add(c, &n, name, v->text);
+		if (!r)
+			r = env_add(c, &n, name, v->text);
 	}
 	for (unsigned int i = 0; i < c->n_more && !r; i++)
 		r = env_add_more(c, &n, &c->more[i]);
@@ -100,9 +106,12 @@ bool config_env_network(const struct config *c)
 
 bool config_env_debuginfod(const struct config *c)
 {
-	const char *s = c ? c->value[KEY_DEBUGINFOD_URLS].text :
-			    getenv(config_keys[KEY_DEBUGINFOD_URLS].variable);
+	const char *s;
 
+	if (c)
+		s = c->value[KEY_DEBUGINFOD_URLS].text;
+	else
+		s = getenv(config_keys[KEY_DEBUGINFOD_URLS].variable);
 	return s && *s;
 }
 

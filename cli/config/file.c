@@ -50,9 +50,13 @@ static void config_file_section(const struct parser *p, char *s)
 		n = strcspn(s, " \t\"[]");
 		if (s[n]) {
 			name = config_file_trim(s + n);
-			name = *name == '"' ? config_file_unquote(name) : NULL;
+			if (*name == '"')
+				name = config_file_unquote(name);
+			else
+				name = NULL;
 			s[n] = '\0';
-			n = name && *name && !strpbrk(name, "\"[]") ? n : 0;
+			if (!name || !*name || strpbrk(name, "\"[]"))
+				n = 0;
 		}
 		if (n) {
 			p->ops->section(p->arg, p->line, s, name);

@@ -304,10 +304,15 @@ static bool keys_is_choice(const char *s, const char *choices)
 /* Checked without libcurl; exporterd checks again with it. */
 static bool keys_is_url(const char *s)
 {
-	size_t n = !strncmp(s, "http://", 7) ? 7 :
-		   !strncmp(s, "https://", 8) ? 8 : 0;
+	size_t n;
 	const char *at, *end, *port;
 
+	if (!strncmp(s, "http://", 7))
+		n = 7;
+	else if (!strncmp(s, "https://", 8))
+		n = 8;
+	else
+		n = 0;
 	if (!n || strpbrk(s, " \t\\\"<>^`{|}"))
 		return false;
 	s += n;
@@ -390,7 +395,10 @@ static const char *keys_check_file(const char *path, char *buf, size_t size)
 
 	if (*path != '/')
 		return "the full path of a PEM file";
-	r = access(path, R_OK) < 0 || stat(path, &st) < 0 ? errno : 0;
+	if (access(path, R_OK) < 0 || stat(path, &st) < 0)
+		r = errno;
+	else
+		r = 0;
 	if (!r && S_ISREG(st.st_mode))
 		return NULL;
 	/* another user may be able to; a credential of exporterd's unit is for
@@ -419,14 +427,18 @@ const char *config_key_check(const struct config_key *k, const char *value,
 	switch (k->kind) {
 	case KIND_NUMBER:
 		snprintf(buf, size, "a number from %u to %u", k->min, k->max);
-		return keys_is_number(value, k->min, k->max) ? NULL : buf;
+		if (keys_is_number(value, k->min, k->max))
+			return NULL;
+		return buf;
 	case KIND_YES:
 		return keys_is_choice(value, "yes no") ? NULL : "yes or no";
 	case KIND_TEXT:
 		return NULL;
 	case KIND_CHOICE:
 		snprintf(buf, size, "one of: %s", k->choices);
-		return keys_is_choice(value, k->choices) ? NULL : buf;
+		if (keys_is_choice(value, k->choices))
+			return NULL;
+		return buf;
 	case KIND_URL:
 		return keys_is_url(value) ? NULL :
 			"http://HOST:PORT or https://HOST:PORT";

@@ -51,7 +51,9 @@ static const struct option_def *options_find(const struct command *c,
 		    !memcmp(c->options[i].name, name, len))
 			return &c->options[i];
 	}
-	return len == 4 && !memcmp(name, "help", 4) ? &option_help : NULL;
+	if (len == 4 && !memcmp(name, "help", 4))
+		return &option_help;
+	return NULL;
 }
 
 static const char *options_add_number(struct number_list *to, uint32_t v,
@@ -124,7 +126,9 @@ static const char *options_store(const struct option_def *d, const char *value,
 		return options_choose(d, value, at, buf, size);
 	case OPTION_FORMAT:
 		*(uint32_t *)at = format_named(value);
-		return *(uint32_t *)at ? NULL : format_names(buf, size);
+		if (*(uint32_t *)at)
+			return NULL;
+		return format_names(buf, size);
 	}
 	return "something else";
 }

@@ -17,7 +17,9 @@ static char *places_join(const char *dir, const char *name)
 {
 	char *path;
 
-	return asprintf(&path, "%s/%s", dir, name) < 0 ? NULL : path;
+	if (asprintf(&path, "%s/%s", dir, name) < 0)
+		return NULL;
+	return path;
 }
 
 /* Takes over path. */
@@ -116,17 +118,29 @@ static int places_add_drop_ins(struct config_places *p, const char *vendor, cons
 {
 	struct dirent **v, **a;
 	int nv = places_list(p, places_join(vendor, DROP_INS), &v), na, i = 0, k = 0;
-	int r = nv < 0 ? nv : 0;
+	int r = 0;
 
-	na = r ? 0 : places_list(p, places_join(admin, DROP_INS), &a);
+	if (nv < 0)
+		r = nv;
+	if (r)
+		na = 0;
+	else
+		na = places_list(p, places_join(admin, DROP_INS), &a);
 	if (na < 0)
 		r = na;
 	while (!r && (i < nv || k < na)) {
-		int order = i == nv ? 1 : k == na ? -1 :
-			    strcmp(v[i]->d_name, a[k]->d_name);
+		int order;
 
-		r = order < 0 ? places_add_drop_in(p, vendor, v[i]->d_name) :
-		    places_add_drop_in(p, admin, a[k]->d_name);
+		if (i == nv)
+			order = 1;
+		else if (k == na)
+			order = -1;
+		else
+			order = strcmp(v[i]->d_name, a[k]->d_name);
+		if (order < 0)
+			r = places_add_drop_in(p, vendor, v[i]->d_name);
+		else
+			r = places_add_drop_in(p, admin, a[k]->d_name);
 		i += order <= 0;
 		k += order >= 0;
 	}
@@ -148,7 +162,9 @@ int config_places_find(const char *vendor, const char *admin,
 
 	memset(ret, 0, sizeof(*ret));
 	r = places_add_main(ret, vendor, admin);
-	return r ? r : places_add_drop_ins(ret, vendor, admin);
+	if (r)
+		return r;
+	return places_add_drop_ins(ret, vendor, admin);
 }
 
 void config_places_free(struct config_places *p)

@@ -48,8 +48,10 @@ static int convert_set_frequency(struct decoded *d, uint32_t frequency)
 	struct batch from;
 	void *data = NULL;
 	size_t len;
-	int r = b ? batch_open(d->data, d->len, &from) : -ENOMEM;
+	int r = -ENOMEM;
 
+	if (b)
+		r = batch_open(d->data, d->len, &from);
 	if (!r) {
 		batch_merge(b, &from);
 		r = batch_builder_finish(b, from.hdr->start_ns,
@@ -73,8 +75,10 @@ static int convert_from_otlp(const struct convert *c, const struct buffer *in,
 		.names = names,
 		.limits = { CONVERT_BODY, CONVERT_MESSAGES, CONVERT_EVENTS },
 	};
-	int r = names ? decode_request(&request, d) : -ENOMEM;
+	int r = -ENOMEM;
 
+	if (names)
+		r = decode_request(&request, d);
 	free(names);
 	if (r == -EPROTO)
 		log_err("%s is not an OTLP request of profiles", c->name);

@@ -105,8 +105,9 @@ static size_t folded_read_mark(const char *s, size_t len)
 {
 	const char *end = s + len - MARK_LEN;
 
-	return len > MARK_LEN && end[0] == '_' && end[1] == '[' &&
-	       end[3] == ']' ? MARK_LEN : 0;
+	if (len > MARK_LEN && end[0] == '_' && end[1] == '[' && end[3] == ']')
+		return MARK_LEN;
+	return 0;
 }
 
 /* The offset of " (file.c:12)" in a name without its mark; 0: it has none. */
@@ -122,8 +123,9 @@ static size_t folded_read_line_at(const char *s, size_t len)
 		return 0;
 	while (i && s[i - 1] != '(' && s[i - 1] != ')')
 		i--;
-	return i > 2 && s[i - 1] == '(' && s[i - 2] == ' ' && s[i] != ':' ?
-	       i - 2 : 0;
+	if (i > 2 && s[i - 1] == '(' && s[i - 2] == ' ' && s[i] != ':')
+		return i - 2;
+	return 0;
 }
 
 /* The part of a frame's name that counts; notes whether it has a line. */
@@ -212,7 +214,10 @@ static int folded_read_line(struct folded_tree *t, unsigned int side,
 	for (end = s + len; s; s = next) {
 		const char *semi = memchr(s, ';', (size_t)(end - s));
 
-		next = semi ? semi + 1 : NULL;
+		if (semi)
+			next = semi + 1;
+		else
+			next = NULL;
 		if (++depth > FOLDED_DEPTH_MAX)
 			*what = "more than 4,096 frames";
 		else if (t->nodes_set.n >= FOLDED_NODES_MAX)
@@ -262,7 +267,10 @@ int folded_read(struct folded_tree *t, unsigned int side, const char *bytes,
 			return -ENOMEM;
 		if (what)
 			return folded_read_mistake(m, line, what);
-		s = nl ? nl + 1 : end;
+		if (nl)
+			s = nl + 1;
+		else
+			s = end;
 	}
 	if (!t->samples[side])
 		return folded_read_mistake(m, line ? line : 1,
@@ -280,7 +288,9 @@ static int folded_read_by_name(const void *pa, const void *pb, void *arg)
 
 	if (r)
 		return r;
-	return a->len < b->len ? -1 : a->len > b->len;
+	if (a->len < b->len)
+		return -1;
+	return a->len > b->len;
 }
 
 struct ranks {
@@ -294,7 +304,11 @@ static int folded_read_by_rank_down(const void *pa, const void *pb, void *arg)
 	uint32_t a = r->rank[r->nodes[*(const uint32_t *)pa].name];
 	uint32_t b = r->rank[r->nodes[*(const uint32_t *)pb].name];
 
-	return a < b ? 1 : a > b ? -1 : 0;
+	if (a < b)
+		return 1;
+	if (a > b)
+		return -1;
+	return 0;
 }
 
 int folded_sort(struct folded_tree *t)
@@ -344,7 +358,9 @@ uint32_t folded_next(const struct folded_tree *t, uint32_t node,
 		node = t->nodes[node].parent;
 		--*depth;
 	}
-	return node ? t->nodes[node].sibling : 0;
+	if (node)
+		return t->nodes[node].sibling;
+	return 0;
 }
 
 void folded_name(const struct folded_tree *t, uint32_t name, struct buffer *out)
@@ -378,7 +394,10 @@ int folded_encode_pairs(const struct folded_tree *t, struct buffer *out)
 		buffer_num(out, node->self[1]);
 		buffer_str(out, "\n");
 	}
-	r = line.failed || out->failed ? -ENOMEM : 0;
+	if (line.failed || out->failed)
+		r = -ENOMEM;
+	else
+		r = 0;
 	free(line.data);
 	return r;
 }

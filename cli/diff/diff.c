@@ -93,7 +93,9 @@ static const char *diff_name_text(const struct folded_tree *t, uint32_t name,
 	if (!buf->len && !buf->failed)
 		return "[no name]";
 	buffer_add(buf, "", 1);
-	return buf->failed ? "[no memory]" : (const char *)buf->data;
+	if (buf->failed)
+		return "[no memory]";
+	return (const char *)buf->data;
 }
 
 static void diff_print_table(const struct options *o,
@@ -168,10 +170,12 @@ static int diff_write_file(const struct options *o, const struct folded_tree *t)
 {
 	struct buffer out = { 0 };
 	struct outfile f;
-	int r = format_of(o->output) == format_named("html") ?
-		diff_encode_html(t, o->files, &out) :
-		folded_encode_pairs(t, &out);
+	int r;
 
+	if (format_of(o->output) == format_named("html"))
+		r = diff_encode_html(t, o->files, &out);
+	else
+		r = folded_encode_pairs(t, &out);
 	if (r)
 		log_err("%s", strerror(-r));
 	else
@@ -192,15 +196,22 @@ static int diff_write_file(const struct options *o, const struct folded_tree *t)
 
 static int diff_show(const struct options *o, const struct folded_tree *t)
 {
-	uint32_t limit = o->limit ? o->limit : DIFF_LIMIT, n = 0, shown;
+	uint32_t limit, n = 0, shown;
 	struct diff_row *rows = diff_rows(t, o->by_total, &n);
 	int r = 0;
 
+	if (o->limit)
+		limit = o->limit;
+	else
+		limit = DIFF_LIMIT;
 	if (!rows) {
 		log_err("%s", strerror(ENOMEM));
 		return -ENOMEM;
 	}
-	shown = n < limit ? n : limit;
+	if (n < limit)
+		shown = n;
+	else
+		shown = limit;
 	if (o->json)
 		r = diff_print_json(o, t, rows, n, shown);
 	else

@@ -68,8 +68,9 @@ static uint32_t html_note_name(const struct folded_tree *t, uint32_t name,
 	text->len = 0;
 	folded_name(t, name, text);
 	*len = text->len;
-	return *len ? diff_html_kind_of((char *)text->data, len)
-		    : BATCH_FRAME_NATIVE;
+	if (*len)
+		return diff_html_kind_of((char *)text->data, len);
+	return BATCH_FRAME_NATIVE;
 }
 
 static void diff_html_put_label(struct json *j, uint32_t name, uint32_t module,
@@ -155,7 +156,9 @@ static int html_put_data(const void *arg, struct buffer *out)
 	diff_html_put_rows(t, process, &j);
 	json_close(&j, '}');
 	free(process);
-	return out->failed ? -ENOMEM : 0;
+	if (out->failed)
+		return -ENOMEM;
+	return 0;
 }
 
 int diff_encode_html(const struct folded_tree *t, const char *const files[2],

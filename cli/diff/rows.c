@@ -66,9 +66,13 @@ struct diff_order {
 
 static int rows_compare(double a, double b)
 {
-	a = a < 0 ? -a : a;
-	b = b < 0 ? -b : b;
-	return a > b ? -1 : a < b;
+	if (a < 0)
+		a = -a;
+	if (b < 0)
+		b = -b;
+	if (a > b)
+		return -1;
+	return a < b;
 }
 
 static int diff_rows_compare(const void *pa, const void *pb, void *arg)
@@ -81,8 +85,10 @@ static int diff_rows_compare(const void *pa, const void *pb, void *arg)
 				diff_points(o->t, b->self));
 	int total = rows_compare(diff_points(o->t, a->total),
 				 diff_points(o->t, b->total));
-	int r = o->by_total ? total : self;
+	int r = self;
 
+	if (o->by_total)
+		r = total;
 	if (!r)
 		r = o->by_total ? self : total;
 	if (!r)

@@ -53,7 +53,10 @@ int front_begin(int argc, char **argv)
 	prctl(PR_SET_NAME, argv[0]);
 	signal(SIGALRM, front_late);
 	alarm(FRONT_PLAN_S);
-	front_is = front ? FRONT_FRONT : FRONT_READER;
+	if (front)
+		front_is = FRONT_FRONT;
+	else
+		front_is = FRONT_READER;
 	return confine_front_reading((uid_t)strtoul(argv[2], NULL, 10)) ? -1 : 1;
 }
 
@@ -77,7 +80,9 @@ int front_run(const struct options *given)
 
 	if (r) {
 		config_fini(&c);
-		return r == -EINVAL ? EXIT_USAGE : 1;
+		if (r == -EINVAL)
+			return EXIT_USAGE;
+		return 1;
 	}
 	config_apply(&c, &o);
 	if (front_is == FRONT_READER)
@@ -85,8 +90,10 @@ int front_run(const struct options *given)
 	else {
 		if (!o.output && !config_env_network(&c))
 			o.output = RUN_OUTPUT;
-		r = output_settle_format(&o, "run") ?
-			show(&o, &everything, &c, true) : EXIT_USAGE;
+		if (output_settle_format(&o, "run"))
+			r = show(&o, &everything, &c, true);
+		else
+			r = EXIT_USAGE;
 	}
 	config_fini(&c);
 	return r;

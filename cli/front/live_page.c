@@ -50,7 +50,9 @@ int live_page_open(struct live_page *p, const struct options *o,
 		return 0;
 	if (!live_page_is_installed(programs)) {
 		log_warn("no live page: trifold-viewer is not in %s", programs);
-		return o->listen ? -ENOENT : 0;
+		if (o->listen)
+			return -ENOENT;
+		return 0;
 	}
 	r = page_key_new(p->key);
 	if (r == 0)

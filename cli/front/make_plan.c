@@ -139,5 +139,7 @@ int make_plan(struct plan *p, const struct options *o,
 		log_err("the command line, the configuration and the OTEL_* "
 			"variables are too long together: more than %d words, "
 			"or %d KiB", PLAN_WORDS_MAX, ASK_WORDS_MAX / 1024);
-	return p->full ? -E2BIG : 0;
+	if (p->full)
+		return -E2BIG;
+	return 0;
 }

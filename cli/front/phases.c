@@ -87,10 +87,16 @@ static void phases_offer_hub(struct phases *p, bool ready)
 /* Should this daemon run in this phase? */
 static bool phases_wants(const struct phases *p, enum program id)
 {
-	enum front_phase until = id == PROGRAM_HUB ? PHASE_END_HUB :
-		id == PROGRAM_EXPORTER ? PHASE_END_EXPORTER :
-		id == PROGRAM_LOADER ? PHASE_END_LOADER : PHASE_END_VIEWER;
+	enum front_phase until;
 
+	if (id == PROGRAM_HUB)
+		until = PHASE_END_HUB;
+	else if (id == PROGRAM_EXPORTER)
+		until = PHASE_END_EXPORTER;
+	else if (id == PROGRAM_LOADER)
+		until = PHASE_END_LOADER;
+	else
+		until = PHASE_END_VIEWER;
 	return p->phase < until && !p->quick &&
 	       (id != PROGRAM_VIEWER || (p->plan->flags & PLAN_PAGE)) &&
 	       (p->proc[PROGRAM_RECORDER].ready ||
@@ -103,7 +109,10 @@ uint64_t phases_backoff(uint64_t *backoff, uint64_t lived_ns, bool ready)
 
 	if (*backoff == 0 || lived_ns >= backoffs[ready].reset_ns)
 		next = BACKOFF_FIRST_NS;
-	return *backoff = next < max ? next : max;
+	if (next > max)
+		next = max;
+	*backoff = next;
+	return next;
 }
 
 /* 0 or -errno. */
@@ -270,9 +279,13 @@ void phases_notify(struct phases *p)
 			     .msg_control = &control,
 			     .msg_controllen = sizeof(control) };
 	ssize_t n = recvmsg(p->notify, &mh, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-	const struct cmsghdr *c = n < 0 ? NULL : CMSG_FIRSTHDR(&mh);
+	const struct cmsghdr *c;
 	struct ucred cred;
 
+	if (n < 0)
+		c = NULL;
+	else
+		c = CMSG_FIRSTHDR(&mh);
 	if (!c || c->cmsg_type != SCM_CREDENTIALS)
 		return;
 	memcpy(&cred, CMSG_DATA(c), sizeof(cred));
@@ -296,7 +309,9 @@ static pid_t phase_pid(const struct phases *p)
 {
 	enum program who = phases[p->phase].who;
 
-	return who == PROGRAM__COUNT ? 0 : p->proc[who].pid;
+	if (who == PROGRAM__COUNT)
+		return 0;
+	return p->proc[who].pid;
 }
 
 /* Begin to end, with the command if it still runs. */
@@ -327,8 +342,10 @@ static void phases_enter(struct phases *p, enum front_phase phase, uint64_t now)
 {
 	p->phase = phase;
 	p->killed = false;
-	p->deadline_ns = phases[phase].seconds ?
-		now + S(phases[phase].seconds) : UINT64_MAX;
+	if (phases[phase].seconds)
+		p->deadline_ns = now + S(phases[phase].seconds);
+	else
+		p->deadline_ns = UINT64_MAX;
 	if (phase == PHASE_RUNNING && p->plan->duration_ms)
 		p->deadline_ns = now + p->plan->duration_ms * NSEC_PER_MSEC;
 	if (phase == PHASE_END_LOADER) {
@@ -409,8 +426,10 @@ static void phases_overdue(struct phases *p, uint64_t now)
 	/* on SIGTERM the recorder removes its file; on SIGKILL it could not */
 	bool gently = !p->killed && (p->phase == PHASE_END_RECORDER ||
 		(command && p->end_signal != SIGTERM && !p->quick));
-	int sig = gently ? SIGTERM : SIGKILL;
+	int sig = SIGKILL;
 
+	if (gently)
+		sig = SIGTERM;
 	phases_say(p, "%s (%spid %d) %s: sending %s",
 		   phases_name(phases[p->phase].who), command ? "below " : "",
 		   (int)phase_pid(p), p->quick ? "still runs" : "does not end",
@@ -443,8 +462,12 @@ int phases_timeout_ms(const struct phases *p, uint64_t now)
 
 	for (int i = 0; i < PROGRAM_DAEMONS; i++) {
 		const struct phase_proc *proc = &p->proc[i];
-		uint64_t due = proc->pid ? proc->replace_ns : proc->due_ns;
+		uint64_t due;
 
+		if (proc->pid)
+			due = proc->replace_ns;
+		else
+			due = proc->due_ns;
 		if ((proc->pid ? due != 0 : phases_wants(p, i)) && due < at)
 			at = due;
 	}
@@ -454,7 +477,9 @@ int phases_timeout_ms(const struct phases *p, uint64_t now)
 	if (at <= now)
 		return 0;
 	at = (at - now + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC;
-	return at > 60000 ? 60000 : (int)at;
+	if (at > 60000)
+		return 60000;
+	return (int)at;
 }
 
 /* --- messages of the supervisor ------------------------------------------- */
@@ -539,7 +564,10 @@ static void phases_signal(struct phases *p, int sig, bool by_kernel,
 			phases_ended_quickly(p, now);
 	} else {
 		/* Ctrl-C reaches the command too: the kernel sends it to both */
-		p->end_signal = by_kernel ? 0 : sig;
+		if (by_kernel)
+			p->end_signal = 0;
+		else
+			p->end_signal = sig;
 		p->failed |= p->phase < PHASE_RUNNING;
 		phases_end(p, now);
 	}

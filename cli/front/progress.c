@@ -21,8 +21,13 @@ static uint64_t progress_rate(struct progress *p, uint64_t ns, uint64_t taken)
 	p->point[p->n++].taken = taken;
 	dt = ns - p->point[0].ns;
 	/* a restarted hub may report less for a while */
-	n = taken > p->point[0].taken ? taken - p->point[0].taken : 0;
-	return dt ? (uint64_t)((double)n * NSEC_PER_SEC / (double)dt + 0.5) : 0;
+	if (taken > p->point[0].taken)
+		n = taken - p->point[0].taken;
+	else
+		n = 0;
+	if (dt)
+		return (uint64_t)((double)n * NSEC_PER_SEC / (double)dt + 0.5);
+	return 0;
 }
 
 void progress_line(struct progress *p, const struct status *st,

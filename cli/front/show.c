@@ -92,7 +92,9 @@ static void show_running(void *arg, uint64_t now)
 
 static uint64_t show_every(const struct show *s)
 {
-	return s->console.tty ? NSEC_PER_SEC : PLAIN_NS;
+	if (s->console.tty)
+		return NSEC_PER_SEC;
+	return PLAIN_NS;
 }
 
 static void show_progress(struct show *s, uint64_t now)
@@ -279,9 +281,14 @@ static int show_timeout_ms(const struct show *s, uint64_t now)
 		return 0;
 	if (!s->running || !(s->console.tty || s->plain))
 		return wait;
-	line = s->shown_ns + show_every(s) <= now ? 0 :
-		(int)((s->shown_ns + show_every(s) - now) / NSEC_PER_MSEC) + 1;
-	return line < wait ? line : wait;
+	if (s->shown_ns + show_every(s) <= now)
+		line = 0;
+	else
+		line =
+			(int)((s->shown_ns + show_every(s) - now) / NSEC_PER_MSEC) + 1;
+	if (line < wait)
+		return line;
+	return wait;
 }
 
 /* 0 or -errno: the supervisor is gone. */
@@ -375,5 +382,7 @@ int show(struct options *o, struct target *target, struct config *c, bool plain)
 	if (show_loop(&s))
 		return 1;
 	show_last_word(&s, p->failed);
-	return p->failed ? 1 : p->status;
+	if (p->failed)
+		return 1;
+	return p->status;
 }

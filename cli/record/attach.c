@@ -84,15 +84,21 @@ int attach_find(struct status *ret)
 	else if (r)
 		log_err("a trifold is running, but gives no status: %s",
 			strerror(-r));
-	return r ? r : 1;
+	if (r)
+		return r;
+	return 1;
 }
 
 /* The service of --unit, as batches have it; its length, 0: it is none. */
 static size_t attach_service(const struct options *o)
 {
-	size_t len = o->unit ? target_service(o->unit) : 0;
+	size_t len = 0;
 
-	return len <= BATCH_UNIT_MAX ? len : 0;
+	if (o->unit)
+		len = target_service(o->unit);
+	if (len <= BATCH_UNIT_MAX)
+		return len;
+	return 0;
 }
 
 int attach_check(const struct options *o, const struct target *t,
@@ -119,7 +125,9 @@ int attach_check(const struct options *o, const struct target *t,
 		snprintf(err, size, "a trifold is running, which samples at %u "
 			 "Hz, and so will this recording: leave out "
 			 "--frequency, or stop that trifold", st->frequency);
-	return *err ? -EINVAL : 0;
+	if (*err)
+		return -EINVAL;
+	return 0;
 }
 
 /* --- the recorder ----------------------------------------------------------------- */
@@ -211,7 +219,10 @@ static void attach_begin_run(struct attach *a, uint64_t now)
 	attach_tell_range(a);
 	if (a->opt.rest[0]) {
 		r = launcher_go(&a->launcher);
-		a->command = r ? 0 : a->launcher.pid;
+		if (r)
+			a->command = 0;
+		else
+			a->command = a->launcher.pid;
 		if (!r)
 			return;
 		console_say(&a->console, "%s: %s", a->opt.rest[0], strerror(-r));
@@ -280,9 +291,10 @@ static void attach_check_settling(struct attach *a, uint64_t now)
 static void attach_kill_late(struct attach *a, uint64_t now)
 {
 	bool command = a->phase == END_COMMAND;
-	int sig = a->killed || (command && a->end_signal == SIGTERM) ?
-		SIGKILL : SIGTERM;
+	int sig = SIGTERM;
 
+	if (a->killed || (command && a->end_signal == SIGTERM))
+		sig = SIGKILL;
 	console_say(&a->console, "%s does not end: sending %s", command ?
 		    "the command" : "the recorder", sig == SIGTERM ? "SIGTERM" :
 		    "SIGKILL");
@@ -382,8 +394,10 @@ static void attach_on_signal(struct attach *a, uint64_t now)
 			attach_child_died(a, pid, status, now);
 	} else if (a->phase <= RUNNING) {
 		/* Ctrl-C reaches the command too, the kernel sends it to both */
-		a->end_signal = si.ssi_code == SI_KERNEL ? 0 :
-				(int)si.ssi_signo;
+		if (si.ssi_code == SI_KERNEL)
+			a->end_signal = 0;
+		else
+			a->end_signal = (int)si.ssi_signo;
 		attach_begin_end(a, now);
 	} else if (a->phase == SETTLING) {
 		console_say(&a->console, "not waiting for the last samples");
@@ -423,7 +437,9 @@ static int attach_timeout_ms(const struct attach *a, uint64_t now)
 	if (at <= now)
 		return 0;
 	at = (at - now + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC;
-	return at > 60000 ? 60000 : (int)at;
+	if (at > 60000)
+		return 60000;
+	return (int)at;
 }
 
 static void attach_loop(struct attach *a)
@@ -459,8 +475,10 @@ static void attach_loop(struct attach *a)
 static int attach_start(struct attach *a)
 {
 	static struct plan plan;
-	int r = a->opt.rest[0] ? launcher_start(&a->launcher, a->opt.rest) : 0;
+	int r = 0;
 
+	if (a->opt.rest[0])
+		r = launcher_start(&a->launcher, a->opt.rest);
 	plan_init(&plan);
 	recorder_link_plan(&plan, &a->opt, a->target->what);
 	plan_add(&plan, PROGRAM_RECORDER, "--output=%s", a->opt.output);
@@ -489,7 +507,10 @@ static int attach_set_up(struct attach *a)
 		return r;
 	a->seal_uid = ids.uid[ID_RECORDER];
 	a->signals = signals_catch();
-	r = a->signals < 0 ? a->signals : 0;
+	if (a->signals < 0)
+		r = a->signals;
+	else
+		r = 0;
 	if (!r)
 		r = console_init(&a->console, a->opt.verbose);
 	if (r)

@@ -110,7 +110,8 @@ static size_t command_listed(int fd, char *to, size_t size)
 		if (poll(&p, 1, (int)((end - now) / NSEC_PER_MSEC) + 1) != 1)
 			break;
 		n = read(fd, to + len, size - len);
-		len += n > 0 ? (size_t)n : 0;
+		if (n > 0)
+			len += (size_t)n;
 	}
 	return len;
 }

@@ -21,7 +21,9 @@ int console_open(struct console *c, bool all, int read_fd)
 		.tty = isatty(STDERR_FILENO) == 1, .all = all,
 		.read_fd = read_fd, .write_fd = -1,
 	};
-	return fcntl(c->read_fd, F_SETFL, O_NONBLOCK) < 0 ? -errno : 0;
+	if (fcntl(c->read_fd, F_SETFL, O_NONBLOCK) < 0)
+		return -errno;
+	return 0;
 }
 
 int console_init(struct console *c, bool all)

@@ -77,9 +77,13 @@ static void container_name_each(int at, const char *path, name_entry_fn *f,
 				const char *name, struct container_matches *m)
 {
 	int fd = openat(at, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	DIR *d;
 	const struct dirent *e;
 
+	if (fd < 0)
+		d = NULL;
+	else
+		d = fdopendir(fd);
 	if (!d) {
 		if (fd >= 0)
 			close(fd);

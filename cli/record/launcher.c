@@ -113,7 +113,10 @@ int launcher_start(struct launcher *l, char *const *argv)
 			_exit(1);
 		launcher_launch(argv, parent);
 	}
-	r = l->pid < 0 ? -errno : 0;
+	if (l->pid < 0)
+		r = -errno;
+	else
+		r = 0;
 	close(fds[0]);
 	if (r) {
 		close(fds[1]);
@@ -126,8 +129,12 @@ int launcher_start(struct launcher *l, char *const *argv)
 
 int launcher_go(struct launcher *l)
 {
-	int r = write(l->go, "", 1) == 1 ? 0 : -errno;
+	int r;
 
+	if (write(l->go, "", 1) == 1)
+		r = 0;
+	else
+		r = -errno;
 	close(l->go);
 	l->go = -1;
 	return r;

@@ -36,7 +36,9 @@ static int output_check_command(const char *name)
 	log_err("%s: %s: nothing is recorded",
 		log_quote(name, strlen(name), q, sizeof(q)),
 		r == -ENOENT ? "no such command" : strerror(-r));
-	return r == -EACCES ? OUTPUT_NO_RIGHT : OUTPUT_NO_COMMAND;
+	if (r == -EACCES)
+		return OUTPUT_NO_RIGHT;
+	return OUTPUT_NO_COMMAND;
 }
 
 int output_check(struct options *o)
@@ -49,7 +51,10 @@ int output_check(struct options *o)
 		log_err("%s; see `trifold record --help`", err);
 		return EXIT_USAGE;
 	}
-	r = o->rest[0] ? output_check_command(o->rest[0]) : 0;
+	if (o->rest[0])
+		r = output_check_command(o->rest[0]);
+	else
+		r = 0;
 	if (r)
 		return r;
 	if (!o->output && o->format) {
@@ -59,5 +64,7 @@ int output_check(struct options *o)
 	}
 	if (!o->output)
 		o->output = RECORD_OUTPUT;
-	return output_settle_format(o, "record") ? 0 : EXIT_USAGE;
+	if (output_settle_format(o, "record"))
+		return 0;
+	return EXIT_USAGE;
 }

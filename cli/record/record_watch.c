@@ -50,7 +50,9 @@ static int record_watch_collect(struct record_watch *w, const void *data,
 		log_warn("the profile has reached its largest size (%u MiB): "
 			 "from now on samples are counted, not kept",
 			 BATCH_BYTES_MAX >> 20);
-	return outcome == BATCH_INVALID ? -EPROTO : 0;
+	if (outcome == BATCH_INVALID)
+		return -EPROTO;
+	return 0;
 }
 
 static bool record_watch_is_ours(struct record_watch *w, const struct batch *b)

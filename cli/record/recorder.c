@@ -60,9 +60,10 @@ static enum batch_outcome record_recorder_take_batch(struct writer *w,
 	if (sealed_map(m->fds[0], sizeof(struct batch_hdr), BATCH_BYTES_MAX,
 		       &data, &len))
 		return BATCH_INVALID;
-	outcome = len == mb->bytes ?
-		collect_add(&w->collect, data, len, mb->samples) :
-		BATCH_INVALID;
+	if (len == mb->bytes)
+		outcome = collect_add(&w->collect, data, len, mb->samples);
+	else
+		outcome = BATCH_INVALID;
 	munmap((void *)data, len);
 	if (w->collect.refused && !was_full)
 		log_warn("the profile has reached its largest size (%u MiB): "
@@ -235,7 +236,10 @@ static void recorder_describe(struct profile_info *info,
 	struct utsname u;
 
 	/* for a part of the system it is not known how busy the rest was */
-	info->cpus = !o->part && cpus > 0 ? (uint32_t)cpus : 0;
+	if (!o->part && cpus > 0)
+		info->cpus = (uint32_t)cpus;
+	else
+		info->cpus = 0;
 	if (uname(&u) == 0) {
 		snprintf(info->host, sizeof(info->host), "%s", u.nodename);
 		snprintf(info->kernel, sizeof(info->kernel), "%s", u.release);
@@ -283,7 +287,10 @@ static int recorder_become_owner(uid_t uid, gid_t gid)
 	const struct passwd *pw = getpwuid(uid);
 	int r;
 
-	r = pw ? initgroups(pw->pw_name, gid) : setgroups(0, NULL);
+	if (pw)
+		r = initgroups(pw->pw_name, gid);
+	else
+		r = setgroups(0, NULL);
 	if (r < 0 || setresgid(gid, gid, gid) < 0 ||
 	    setresuid(uid, uid, uid) < 0) {
 		r = -errno;
@@ -326,7 +333,10 @@ static int recorder_keep(const struct options *o, struct outfile *f)
 	close((int)o->control_fd);
 	service_status(RECORDER_WRITER "%d", (int)pid);
 	service_ready();
-	status = pid < 0 ? -1 : recorder_wait_writer(pid, &set);
+	if (pid < 0)
+		status = -1;
+	else
+		status = recorder_wait_writer(pid, &set);
 	if (status == 0)
 		return outfile_commit(f) ? 1 : 0;
 	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS)

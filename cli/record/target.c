@@ -62,7 +62,9 @@ int target_check(const struct options *o, char *err, size_t size)
 			 "or pod (letters, digits and \"_.-\"), its ID, or at "
 			 "least %d of the ID's first digits (0-9, a-f)",
 			 ID_LEAST);
-	return *err ? -EINVAL : 0;
+	if (*err)
+		return -EINVAL;
+	return 0;
 }
 
 /* --- processes ------------------------------------------------------------------ */
@@ -84,7 +86,9 @@ uint32_t target_tgid(const char *status, size_t len)
 	for (status += strlen(name); status < end && *status >= '0' &&
 				     *status <= '9' && v <= INT_MAX; status++)
 		v = v * 10 + (uint64_t)(*status - '0');
-	return status < end && *status == '\n' && v <= INT_MAX ? (uint32_t)v : 0;
+	if (status < end && *status == '\n' && v <= INT_MAX)
+		return (uint32_t)v;
+	return 0;
 }
 
 static uint32_t target_process_of(uint32_t tid)
@@ -99,7 +103,9 @@ static uint32_t target_process_of(uint32_t tid)
 		return 0;
 	n = read(fd, text, sizeof(text));
 	close(fd);
-	return n > 0 ? target_tgid(text, (size_t)n) : 0;
+	if (n > 0)
+		return target_tgid(text, (size_t)n);
+	return 0;
 }
 
 /* The sampler goes by the numbers of the first PID namespace. */
@@ -169,7 +175,10 @@ static int target_watch_open(struct target *t)
 {
 	int r = target_check_namespace("a process");
 
-	t->ended = r ? -1 : epoll_create1(EPOLL_CLOEXEC);
+	if (r)
+		t->ended = -1;
+	else
+		t->ended = epoll_create1(EPOLL_CLOEXEC);
 	if (!r && t->ended < 0) {
 		log_err("epoll_create1: %s", strerror(errno));
 		return -errno;
@@ -197,7 +206,11 @@ static int target_say_names(const char *name, int found)
 		log_err("%d processes are named %s, more than %d: use --unit, "
 			"--container or --cgroup, or some of them by --pid",
 			found, name, NUMBERS_MAX);
-	return found < 0 ? found : found > NUMBERS_MAX ? -E2BIG : -ESRCH;
+	if (found < 0)
+		return found;
+	if (found > NUMBERS_MAX)
+		return -E2BIG;
+	return -ESRCH;
 }
 
 /* A process that ended since it was found is left out. */
@@ -222,11 +235,15 @@ static int target_take_named(struct target *t, int proc, const char *name,
 static int target_find_named(struct target *t, const char *given)
 {
 	int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int found = proc < 0 ? -errno : named_find(dup(proc), given, &t->pids);
-	const struct number_list all = t->pids;
+	struct number_list all;
 	char name[256];
-	int r = 0;
+	int found, r = 0;
 
+	if (proc < 0)
+		found = -errno;
+	else
+		found = named_find(dup(proc), given, &t->pids);
+	all = t->pids;
 	log_quote(given, strlen(given), name, sizeof(name));
 	t->pids.n = 0;
 	if (found > 0 && found <= NUMBERS_MAX)
@@ -235,7 +252,11 @@ static int target_find_named(struct target *t, const char *given)
 		close(proc);
 	snprintf(t->what, sizeof(t->what), "%u process%s named %s", t->pids.n,
 		 t->pids.n == 1 ? "" : "es", name);
-	return r ? r : t->pids.n ? 0 : target_say_names(name, found);
+	if (r)
+		return r;
+	if (t->pids.n)
+		return 0;
+	return target_say_names(name, found);
 }
 
 uint32_t target_ended(struct target *t)
@@ -299,8 +320,14 @@ static int target_find_cgroup(struct target *t, const char *path)
 		fd = openat(top, path[strspn(path, "/")] ?
 			    path + strspn(path, "/") : ".",
 			    O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	r = fd < 0 ? -errno : !target_is_cgroup2(fd) ? -EXDEV :
-	    fstat(fd, &st) < 0 ? -errno : 0;
+	if (fd < 0)
+		r = -errno;
+	else if (!target_is_cgroup2(fd))
+		r = -EXDEV;
+	else if (fstat(fd, &st) < 0)
+		r = -errno;
+	else
+		r = 0;
 	if (r == -EXDEV)
 		log_err("--cgroup %s is not in the hierarchy of cgroup v2, %s",
 			name, place);
@@ -347,8 +374,12 @@ bool target_is_container(const char *id)
 static void target_judge(struct search *s, const char *name, uint64_t number)
 {
 	size_t n = strlen(name), below = s->first[0] ? strlen(s->path) : 0;
-	const char *id = s->unit ? name : container_id(name, n, &n);
+	const char *id;
 
+	if (s->unit)
+		id = name;
+	else
+		id = container_id(name, n, &n);
 	if (s->unit ? strcmp(name, s->unit) != 0 :
 	    !id || n < s->len || memcmp(id, s->id, s->len))
 		return;
@@ -454,7 +485,11 @@ int target_container(int dir, const char *id, char *path, size_t size,
 		log_err("container %s has several cgroups, such as %s: choose "
 			"one by --cgroup", s.first,
 			log_quote(path, strlen(path), name, sizeof(name)));
-	return !s.first[0] ? -ENOENT : s.other[0] ? -ENOTUNIQ : 0;
+	if (!s.first[0])
+		return -ENOENT;
+	if (s.other[0])
+		return -ENOTUNIQ;
+	return 0;
 }
 
 /* Does the container of this whole ID have a cgroup below dir? */
@@ -514,7 +549,9 @@ int target_container_named(int dir, int root, const char *given,
 			"/var/log/containers: give the ID, which `docker ps`, "
 			"`podman ps` or `crictl ps` shows", given);
 	}
-	return *id ? 0 : -ENOENT;
+	if (*id)
+		return 0;
+	return -ENOENT;
 }
 
 static int target_find_container(struct target *t, const char *given)
@@ -569,7 +606,9 @@ size_t target_service(const char *unit)
 
 	if (target_has_end(unit, ".service"))
 		return len - strlen(".service");
-	return target_has_type(unit) ? 0 : len;
+	if (target_has_type(unit))
+		return 0;
+	return len;
 }
 
 int target_unit(int dir, const char *unit, char *path, size_t size,
@@ -603,7 +642,11 @@ int target_unit(int dir, const char *unit, char *path, size_t size,
 	else if (!s.of_system)
 		log_info("the unit %s is %s", q,
 			 log_quote(path, strlen(path), at, sizeof(at)));
-	return !s.first[0] ? -ENOENT : s.other[0] ? -ENOTUNIQ : 0;
+	if (!s.first[0])
+		return -ENOENT;
+	if (s.other[0])
+		return -ENOTUNIQ;
+	return 0;
 }
 
 static int target_find_unit(struct target *t, const char *unit)

@@ -82,5 +82,7 @@ int doctor_run(const struct options *o)
 	free(out.data);
 	if (r)
 		log_err("cannot write: %s", strerror(-r));
-	return r ? EXIT_CANNOT : doctor_status(worst);
+	if (r)
+		return EXIT_CANNOT;
+	return doctor_status(worst);
 }

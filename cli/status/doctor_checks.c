@@ -52,7 +52,8 @@ static int doctor_read_text(const struct doctor_host *h, const char *name,
 		return -errno;
 	n = read(fd, buf, size - 1);
 	buf[n < 0 ? 0 : n] = '\0';
-	n = n < 0 ? -errno : n;
+	if (n < 0)
+		n = -errno;
 	close(fd);
 	return (int)n;
 }
@@ -71,7 +72,9 @@ static int doctor_checks_number(const struct doctor_host *h, const char *name)
 	end = number_read(buf + minus, &v);
 	if (!end || strcmp(end, "\n") || v > 99)
 		return INT_MIN;
-	return minus ? -(int)v : (int)v;
+	if (minus)
+		return -(int)v;
+	return (int)v;
 }
 
 /* The capabilities of this process: proc_pid_status(5).  False: not known. */
@@ -498,5 +501,7 @@ int doctor_status(enum check_state worst)
 {
 	if (worst == CHECK_NO)
 		return EXIT_CANNOT;
-	return worst == CHECK_OK ? 0 : EXIT_LESS;
+	if (worst == CHECK_OK)
+		return 0;
+	return EXIT_LESS;
 }

@@ -102,9 +102,13 @@ static bool doctor_btf_has_name(const uint8_t *p, size_t n, const char *name)
 static int doctor_read_btf(const char *path, uint8_t **ret, size_t *n)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC), r = 0;
-	uint8_t *p = fd < 0 ? NULL : malloc(BTF_MAX);
+	uint8_t *p;
 	ssize_t got = 1;
 
+	if (fd < 0)
+		p = NULL;
+	else
+		p = malloc(BTF_MAX);
 	if (!p)
 		r = -errno;
 	for (*n = 0; !r && got > 0 && *n < BTF_MAX; *n += (size_t)got) {
@@ -161,10 +165,16 @@ void doctor_probe(struct doctor_host *h, const char *libexec)
 	h->cycles = doctor_try_perf(true);
 	h->clock = doctor_try_perf(false);
 	abi = syscall(__NR_landlock_create_ruleset, NULL, 0, 1);
-	h->landlock = abi < 0 ? -errno : (int)abi;
+	if (abi < 0)
+		h->landlock = -errno;
+	else
+		h->landlock = (int)abi;
 	h->daemons = libexec_find(libexec, dir);
 	h->users = doctor_count_users();
-	h->run = access("/run", W_OK) ? -errno : 0;
+	if (access("/run", W_OK))
+		h->run = -errno;
+	else
+		h->run = 0;
 	getrlimit(RLIMIT_MEMLOCK, &rl);
 	h->memlock = rl.rlim_cur == RLIM_INFINITY;
 	h->running = doctor_answers(STATUS_SOCKET);

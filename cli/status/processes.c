@@ -94,7 +94,9 @@ static bool processes_read_stat(struct own_process *p)
 static int processes_push(struct own_processes *to,
 			    const struct own_process *p)
 {
-	return vector_push(to, *p) ? 0 : -ENOMEM;
+	if (vector_push(to, *p))
+		return 0;
+	return -ENOMEM;
 }
 
 static int processes_find_all(struct own_processes *ret)

@@ -175,8 +175,10 @@ static bool count_is_focus(const struct top_counter *c, uint32_t frame)
 static void top_count_add_frame(struct top_counter *c, uint32_t frame,
 				uint32_t before, uint64_t n)
 {
-	uint64_t self = before == NONE ? n : 0;
+	uint64_t self = 0;
 
+	if (before == NONE)
+		self = n;
 	if (c->q->view != TOP_AROUND) {
 		top_count_add(c, count_function_row(c, frame), self, n);
 		return;

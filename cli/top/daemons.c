@@ -82,7 +82,10 @@ static bool daemons_last_line(const struct top_daemons *d, char *line,
 	if (!end || end == d->kept)
 		return false;
 	start = memrchr(d->kept, '\n', (size_t)(end - d->kept));
-	start = start ? start + 1 : d->kept;
+	if (start)
+		start++;
+	else
+		start = d->kept;
 	len = (size_t)(end - start);
 	if (len >= size)
 		len = size - 1;
@@ -123,8 +126,12 @@ void top_daemons_say(const struct top_daemons *d)
 
 	while (s < end) {
 		const char *eol = memchr(s, '\n', (size_t)(end - s));
-		size_t len = eol ? (size_t)(eol - s) : (size_t)(end - s);
+		size_t len;
 
+		if (eol)
+			len = (size_t)(eol - s);
+		else
+			len = (size_t)(end - s);
 		log_quote(s, len, out, sizeof(out) - 1);
 		strcat(out, "\n");
 		(void)!write(STDERR_FILENO, out, strlen(out));

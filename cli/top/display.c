@@ -130,7 +130,10 @@ static void display_on_keys(struct display *d, short revents)
 		d->quit = d->state.quit;
 	}
 	/* readable without data, again and again: it has ended */
-	d->deaf = n || !(revents & POLLIN) ? 0 : d->deaf + 1;
+	if (n || !(revents & POLLIN))
+		d->deaf = 0;
+	else
+		d->deaf++;
 	if ((revents & (POLLHUP | POLLERR)) || d->deaf > DEAF_MAX)
 		d->quit = true;
 }
@@ -142,7 +145,9 @@ static uint64_t top_display_cpus(const struct display *d)
 {
 	const struct status *st = &d->hub.status;
 
-	return d->hub.known && !st->partial ? st->loader.cpus : 0;
+	if (d->hub.known && !st->partial)
+		return st->loader.cpus;
+	return 0;
 }
 
 static void display_draw(struct display *d)
@@ -217,13 +222,17 @@ static int top_display_print(struct display *d)
 		.lost = hub_client_lost(&d->hub) - d->lost_said,
 		.now = clock_ns(CLOCK_REALTIME),
 	};
-	uint32_t n = o->limit ? o->limit : TOP_PLAIN_ROWS;
+	uint32_t n = TOP_PLAIN_ROWS;
 	int r;
 
+	if (o->limit)
+		n = o->limit;
 	top_state_refresh(&d->state, 0);
 	d->lost_said += head.lost;
-	r = o->json ? top_json(&d->state, &head, n, stdout) :
-		      top_plain(&d->state, &head, n, stdout);
+	if (o->json)
+		r = top_json(&d->state, &head, n, stdout);
+	else
+		r = top_plain(&d->state, &head, n, stdout);
 	if (r)
 		log_err("cannot write: %s", strerror(-r));
 	return r;
@@ -253,8 +262,10 @@ static int display_run_once(struct display *d)
 static bool top_display_has_ended(const struct display *d, bool any)
 {
 	/* an interval may be longer than --duration: the first line is due */
-	uint64_t more = any ? 0 : PATIENCE_NS;
+	uint64_t more = PATIENCE_NS;
 
+	if (any)
+		more = 0;
 	return d->quit || (d->end_ns && now_ns() >= d->end_ns + more);
 }
 
@@ -285,7 +296,9 @@ static int display_run_plain(struct display *d)
 {
 	const struct options *o = d->d->opt;
 
-	return o->json && !o->once ? display_run_lines(d) : display_run_once(d);
+	if (o->json && !o->once)
+		return display_run_lines(d);
+	return display_run_once(d);
 }
 
 /* --- begin ---------------------------------------------------------------------------- */
@@ -347,7 +360,10 @@ int top_display(const struct top_display *t)
 		return 1;
 	if (t->opt->duration_ms)
 		d.end_ns = now_ns() + t->opt->duration_ms * NSEC_PER_MSEC;
-	r = t->plain ? display_run_plain(&d) : display_run_screen(&d);
+	if (t->plain)
+		r = display_run_plain(&d);
+	else
+		r = display_run_screen(&d);
 	hub_client_fini(&d.hub);
 	top_state_fini(&d.state);
 	return r;

@@ -83,8 +83,12 @@ static void top_model_make_room(struct top_model *m, size_t len)
 static void top_model_place(struct top_model *m, struct top_slice *s)
 {
 	const struct batch_hdr *h = s->b.hdr;
-	uint64_t last = m->n ? m->v[m->n - 1].end_ns : m->cleared_ns;
+	uint64_t last;
 
+	if (m->n)
+		last = m->v[m->n - 1].end_ns;
+	else
+		last = m->cleared_ns;
 	s->end_ns = h->end_ns;
 	if (!last || m->gap) {
 		s->span_ns = h->end_ns - h->start_ns;
@@ -146,7 +150,10 @@ static size_t model_window(const struct top_model *m, const struct top_query *q,
 {
 	size_t from = m->n;
 
-	*covered = m->n ? model_idle_ns(m, q->now_ns) : 0;
+	if (m->n)
+		*covered = model_idle_ns(m, q->now_ns);
+	else
+		*covered = 0;
 	while (from > 0) {
 		size_t i = from - 1;
 
@@ -172,7 +179,10 @@ void top_model_table(const struct top_model *m, const struct top_query *q,
 	t->events = 0;
 	t->cpu_s = 0;
 	t->cut = false;
-	t->frequency = m->n ? m->v[m->n - 1].b.hdr->frequency : 0;
+	if (m->n)
+		t->frequency = m->v[m->n - 1].b.hdr->frequency;
+	else
+		t->frequency = 0;
 	t->seconds = (double)covered / NSEC_PER_SEC;
 	if (from < m->n)
 		top_count(t, m->v + from, m->n - from, q, m->seed);

@@ -40,7 +40,8 @@ static size_t plain_width(const struct top_state *st, enum top_col c,
 		size_t w =
 			plain_cell(st, &st->table.rows[i], c, text, sizeof(text));
 
-		width = w > width ? w : width;
+		if (w > width)
+			width = w;
 	}
 	return width;
 }
@@ -57,7 +58,8 @@ static void plain_put_row(const struct top_state *st, const struct top_row *r,
 		int pad = (int)(widths[i] - used);
 		bool number = top_is_number(l->cols[i]);
 
-		gap += number ? pad : 0;
+		if (number)
+			gap += pad;
 		if (*text) {
 			fprintf(to, "%*s%s", gap, "", text);
 			gap = 0;
@@ -93,7 +95,9 @@ int top_plain(const struct top_state *st, const struct top_head *head, uint32_t 
 	plain_put_row(st, NULL, widths, to);
 	for (uint32_t i = 0; i < n; i++)
 		plain_put_row(st, &t->rows[i], widths, to);
-	return fflush(to) || ferror(to) ? -EIO : 0;
+	if (fflush(to) || ferror(to))
+		return -EIO;
+	return 0;
 }
 
 /* --- JSON ------------------------------------------------------------------- */
@@ -163,5 +167,9 @@ int top_json(const struct top_state *st, const struct top_head *head, uint32_t n
 	json_close(&j, ']');
 	json_close(&j, '}');
 	r = json_finish(&j, to);
-	return r ? r : fflush(to) ? -EIO : 0;
+	if (r)
+		return r;
+	if (fflush(to))
+		return -EIO;
+	return 0;
 }

@@ -56,7 +56,9 @@ const char *top_heading(const struct top_layout *l, enum top_col c)
 		"PROCESS", "CONTAINER", "SOURCE",
 	};
 
-	return c == COL_NAME ? l->name : names[c];
+	if (c == COL_NAME)
+		return l->name;
+	return names[c];
 }
 
 int top_width(enum top_col c)
@@ -103,20 +105,23 @@ struct top_str top_row_name(const struct top_row *r, char buf[TOP_NO_NAME_MAX])
 	if (!r->kind)
 		return top_rows_literal("[host]");
 	shown = frame_kind_info(r->kind)->shown;
-	return shown[0] ? top_rows_literal(shown) :
-			  top_rows_no_symbol(top_base(r->file), buf);
+	if (shown[0])
+		return top_rows_literal(shown);
+	return top_rows_no_symbol(top_base(r->file), buf);
 }
 
 struct top_str top_row_process(const struct top_row *r)
 {
-	return r->file.len ? r->file : top_rows_literal(PROFILE_UNKNOWN_PROCESS);
+	if (r->file.len)
+		return r->file;
+	return top_rows_literal(PROFILE_UNKNOWN_PROCESS);
 }
 
 static struct top_str rows_module(const struct top_row *r)
 {
-	return frame_kind_class(r->kind) == FRAMES_KERNEL
-		       ? top_rows_literal("kernel")
-		       : top_base(r->file);
+	if (frame_kind_class(r->kind) == FRAMES_KERNEL)
+		return top_rows_literal("kernel");
+	return top_base(r->file);
 }
 
 static struct top_str top_rows_source(const struct top_row *r,
@@ -133,18 +138,24 @@ static struct top_str top_rows_source(const struct top_row *r,
 
 static double top_rows_share(const struct top_table *t, uint64_t n)
 {
-	return t->events ? 100.0 * (double)n / (double)t->events : 0;
+	if (t->events)
+		return 100.0 * (double)n / (double)t->events;
+	return 0;
 }
 
 static double rows_cpu(const struct top_table *t, const struct top_row *r)
 {
-	return t->seconds > 0 ? 100.0 * r->cpu_s / t->seconds : 0;
+	if (t->seconds > 0)
+		return 100.0 * r->cpu_s / t->seconds;
+	return 0;
 }
 
 void top_busy(const struct top_table *t, uint64_t cpus, char *out, size_t size)
 {
-	double busy = t->seconds > 0 ? t->cpu_s / t->seconds : 0;
+	double busy = 0;
 
+	if (t->seconds > 0)
+		busy = t->cpu_s / t->seconds;
 	if (cpus)
 		snprintf(out, size, "%.2f of %" PRIu64 " CPU%s busy (%.0f %%)",
 			 busy, cpus, cpus == 1 ? "" : "s", 100 * busy / (double)cpus);
@@ -247,8 +258,12 @@ const char *top_filter_set(struct top_filter *f, const char *text, char *err,
 		if (pattern[len - 2] == '/')
 			pattern[len - 2] = '\0';
 		new.is_regex = pattern[0] != '\0';
-		r = new.is_regex ? regcomp(&new.regex, pattern, REG_EXTENDED |
-					   REG_ICASE | REG_NOSUB) : 0;
+		if (new.is_regex)
+			r =
+				regcomp(&new.regex, pattern,
+					REG_EXTENDED | REG_ICASE | REG_NOSUB);
+		else
+			r = 0;
 		if (r) {
 			regerror(r, &new.regex, err, size);
 			return err;
@@ -320,9 +335,13 @@ static int rows_compare_numbers(uint64_t a, uint64_t b)
 static int rows_compare_texts(struct top_str a, struct top_str b)
 {
 	size_t n = a.len < b.len ? a.len : b.len;
-	int r = n ? memcmp(a.s, b.s, n) : 0;
+	int r = 0;
 
-	return r ? r : (a.len > b.len) - (a.len < b.len);
+	if (n)
+		r = memcmp(a.s, b.s, n);
+	if (r)
+		return r;
+	return (a.len > b.len) - (a.len < b.len);
 }
 
 static int rows_compare_by(const struct top_row *a, const struct top_row *b,
@@ -364,7 +383,9 @@ static int top_rows_compare(const void *pa, const void *pb, void *arg)
 		r = rows_compare_texts(a->file, b->file);
 	if (!r)
 		r = rows_compare_numbers(b->pid, a->pid);
-	return r ? r : rows_compare_numbers(b->tid, a->tid);
+	if (r)
+		return r;
+	return rows_compare_numbers(b->tid, a->tid);
 }
 
 void top_sort(struct top_table *t, enum top_col by, bool reverse)

@@ -45,8 +45,10 @@ int screen_init(void)
 	typeahead(-1);
 	curs_set(0);
 	if (has_colors() && start_color() == OK) {
-		short bg = use_default_colors() == OK ? -1 : COLOR_BLACK;
+		short bg = COLOR_BLACK;
 
+		if (use_default_colors() == OK)
+			bg = -1;
 		init_pair(PAIR_BAD, COLOR_RED, bg);
 		init_pair(PAIR_KERNEL, COLOR_YELLOW, bg);
 		init_pair(PAIR_HOT, COLOR_MAGENTA, bg);
@@ -62,7 +64,9 @@ void screen_end(void)
 
 static chtype top_screen_pair(int n)
 {
-	return has_colors() ? (chtype)COLOR_PAIR(n) : A_NORMAL;
+	if (has_colors())
+		return (chtype)COLOR_PAIR(n);
+	return A_NORMAL;
 }
 
 /* Print a line from the left edge: ASCII, or text of top_text(). */
@@ -88,11 +92,13 @@ static void screen_draw_head(const struct top_state *st,
 {
 	const struct top_table *t = &st->table;
 	time_t s = (time_t)((st->paused ? st->paused_ns : now) / NSEC_PER_SEC);
-	double rate = t->seconds > 0 ? (double)t->events / t->seconds : 0;
+	double rate = 0;
 	uint64_t lost = hub_client_lost(info->hub);
 	char line[256], when[16] = "", busy[64];
 	struct tm tm;
 
+	if (t->seconds > 0)
+		rate = (double)t->events / t->seconds;
 	if (localtime_r(&s, &tm))
 		strftime(when, sizeof(when), "%H:%M:%S", &tm);
 	top_busy(t, info->cpus, busy, sizeof(busy));
@@ -134,7 +140,9 @@ static void screen_draw_views(const struct top_state *st)
 /* The number of columns that fit. */
 static int screen_columns(const struct top_layout *l)
 {
-	return l->narrow && COLS < WIDE_COLS ? l->narrow : l->n;
+	if (l->narrow && COLS < WIDE_COLS)
+		return l->narrow;
+	return l->n;
 }
 
 /* The cells that are left for the name. */
@@ -146,7 +154,11 @@ static int screen_name_cells(const struct top_layout *l)
 		if (top_width(l->cols[i]))
 			left -= top_width(l->cols[i]) + 1;
 	}
-	return left < 8 ? 8 : left > TOP_CELLS_MAX ? TOP_CELLS_MAX : left;
+	if (left < 8)
+		return 8;
+	if (left > TOP_CELLS_MAX)
+		return TOP_CELLS_MAX;
+	return left;
 }
 
 static void screen_draw_cell(int y, int x, int width, bool right,
@@ -174,7 +186,10 @@ static void screen_draw_row(const struct top_state *st, int y, chtype attr,
 		struct top_str s = { text, 0 };
 		size_t used;
 
-		width = top_width(c) ? top_width(c) : screen_name_cells(l);
+		if (top_width(c))
+			width = top_width(c);
+		else
+			width = screen_name_cells(l);
 		if (width > COLS - x)
 			width = COLS - x;
 		if (r)
@@ -206,7 +221,10 @@ static void screen_draw_table(struct top_state *st)
 	uint32_t page = (uint32_t)(LINES - HEAD_LINES - 1), first;
 
 	st->page = page;
-	first = st->selected >= page ? st->selected - page + 1 : 0;
+	if (st->selected >= page)
+		first = st->selected - page + 1;
+	else
+		first = 0;
 	screen_draw_row(st, 3, A_REVERSE, NULL);
 	for (uint32_t i = 0; i < page && i < t->n - first && t->n; i++) {
 		const struct top_row *r = &t->rows[first + i];
@@ -333,5 +351,7 @@ int screen_key(void)
 		if (keys[i][0] == c)
 			return keys[i][1];
 	}
-	return c >= 256 ? 0 : c;
+	if (c >= 256)
+		return 0;
+	return c;
 }

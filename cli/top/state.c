@@ -226,10 +226,15 @@ static void top_state_move(struct top_state *st, int64_t by)
 
 	if (to >= (int64_t)st->table.n)
 		to = (int64_t)st->table.n - 1;
-	st->selected = to < 0 ? 0 : (uint32_t)to;
+	if (to < 0)
+		st->selected = 0;
+	else
+		st->selected = (uint32_t)to;
 	/* at the first row, stay there */
-	st->selected_id = st->selected && st->selected < st->table.n ?
-		st->table.rows[st->selected].id : 0;
+	if (st->selected && st->selected < st->table.n)
+		st->selected_id = st->table.rows[st->selected].id;
+	else
+		st->selected_id = 0;
 }
 
 static void state_edit_key(struct top_state *st, int key)
@@ -273,8 +278,12 @@ static void state_go_back(struct top_state *st)
 
 static void state_move_key(struct top_state *st, int key)
 {
-	int64_t page = st->page > 1 ? st->page - 1 : 1;
+	int64_t page;
 
+	if (st->page > 1)
+		page = st->page - 1;
+	else
+		page = 1;
 	switch (key) {
 	case TOP_KEY_UP: case 'k':
 		top_state_move(st, -1);

@@ -26,7 +26,9 @@ static const char *term_capability(const char *name)
 {
 	const char *s = tigetstr(name);
 
-	return s == (const char *)-1 || (s && !*s) ? NULL : s;
+	if (s == (const char *)-1 || (s && !*s))
+		return NULL;
+	return s;
 }
 
 static void top_term_describe(struct top_term *t)

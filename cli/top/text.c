@@ -42,16 +42,20 @@ static bool text_is_invisible(uint32_t c)
 /* One character of n bytes, as shown: bytes into out[16]; returns cells. */
 static size_t text_glyph(const char *s, size_t n, bool utf8, char out[16])
 {
-	uint32_t c = n ? text_decode(s, n) : 0;
+	uint32_t c = 0;
 	int width;
 
+	if (n)
+		c = text_decode(s, n);
 	if (n == 1 && c >= 0x20 && c < 0x7f) {
 		out[0] = s[0];
 		out[1] = '\0';
 		return 1;
 	}
-	width = n > 1 && utf8 && !text_is_invisible(c) && iswprint((wint_t)c) ?
-		wcwidth((wchar_t)c) : 0;
+	if (n > 1 && utf8 && !text_is_invisible(c) && iswprint((wint_t)c))
+		width = wcwidth((wchar_t)c);
+	else
+		width = 0;
 	if (width == 1 || width == 2) {
 		memcpy(out, s, n);
 		out[n] = '\0';
@@ -76,7 +80,9 @@ size_t top_text(struct top_str s, bool utf8, size_t cells, char *out,
 			if (cells)
 				out[cut_len++] = '~';
 			out[cut_len] = '\0';
-			return cells ? cut_used + 1 : 0;
+			if (cells)
+				return cut_used + 1;
+			return 0;
 		}
 		memcpy(out + len, g, strlen(g));
 		len += strlen(g);

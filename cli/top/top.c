@@ -119,7 +119,9 @@ static int top_start_display(struct top_parent *top)
 	fcntl(top->errors, F_SETFL, O_NONBLOCK);
 	top->wants = true;
 	top->retry_ns = now_ns();
-	return top->pid < 0 ? -errno : 0;
+	if (top->pid < 0)
+		return -errno;
+	return 0;
 }
 
 static void top_end_display(struct top_parent *top)
@@ -241,7 +243,9 @@ static int top_timeout_ms(const struct top_parent *top, uint64_t now)
 		if (at[i] && at[i] < first)
 			first = at[i];
 	}
-	return first <= now ? 0 : (int)((first - now) / NSEC_PER_MSEC) + 1;
+	if (first <= now)
+		return 0;
+	return (int)((first - now) / NSEC_PER_MSEC) + 1;
 }
 
 static void top_serve(struct top_parent *top)
@@ -342,7 +346,9 @@ static int top_catch_signals(struct top_parent *top)
 	};
 
 	top->signals = signals_open(which);
-	return top->signals < 0 ? top->signals : 0;
+	if (top->signals < 0)
+		return top->signals;
+	return 0;
 }
 
 /* Prepare the start of the display.  0, or -errno after a line in the log. */
@@ -354,17 +360,25 @@ static int top_set_up(struct top_parent *top)
 	top->display.opt = top->opt;
 	top->display.plain = top->opt->once || top->opt->json || !isatty(STDOUT_FILENO) ||
 			     !isatty(STDIN_FILENO);
-	r = top->display.plain ? 0 : top_term_save(&top->term);
+	if (top->display.plain)
+		r = 0;
+	else
+		r = top_term_save(&top->term);
 	if (!r)
 		r = identity_find(&ids);
 	if (r)
 		return r;
 	/* without root the uid stays */
-	top->display.seal_uid = geteuid() ? (uid_t)-1 : ids.uid[ID_RECORDER];
+	if (geteuid())
+		top->display.seal_uid = (uid_t)-1;
+	else
+		top->display.seal_uid = ids.uid[ID_RECORDER];
 	r = top_catch_signals(top);
 	if (r)
 		log_err("signalfd: %s", strerror(-r));
-	return r ? r : top_find_or_start(top);
+	if (r)
+		return r;
+	return top_find_or_start(top);
 }
 
 int run_top(const struct options *o)
@@ -372,7 +386,10 @@ int run_top(const struct options *o)
 	struct top_parent top = { .opt = o, .control = -1, .own.log = -1 };
 	int r;
 
-	top.display.view = o->view ? top_view_named(o->view) : TOP_FUNCTIONS;
+	if (o->view)
+		top.display.view = top_view_named(o->view);
+	else
+		top.display.view = TOP_FUNCTIONS;
 	if (top.display.view == TOP__VIEWS) {
 		log_err("option --view takes functions, processes, containers, "
 			"threads or lines; see `trifold top --help`");

@@ -20,8 +20,10 @@ static bool unit_config_no_secret(const struct config *c,
 	char url[512];
 	bool user = strstr(config_shown(v, KEY_ENDPOINT, url, sizeof(url)),
 			   "(hidden)@");
-	int id = *v[KEY_HEADERS].text ? KEY_HEADERS : KEY_ENDPOINT;
+	int id = KEY_ENDPOINT;
 
+	if (*v[KEY_HEADERS].text)
+		id = KEY_HEADERS;
 	if (id == KEY_ENDPOINT && !user)
 		return true;
 	config_log(config_path(c, v[id].file), v[id].line, false, id == KEY_HEADERS ?
@@ -53,13 +55,19 @@ static int unit_config_write(int dir, const struct plan *p, enum program id)
 	unlinkat(dir, temporary, 0);
 	fd = openat(dir, temporary,
 		    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
-	f = fd < 0 ? NULL : fdopen(fd, "w");
+	if (fd < 0)
+		f = NULL;
+	else
+		f = fdopen(fd, "w");
 	if (!f)
 		return -errno;
 	fchmod(fd, 0644);	/* whatever the umask says */
 	while ((word = plan_next(p, id, word)))
 		fprintf(f, "%s\n", word);
-	r = ferror(f) || fflush(f) ? -EIO : 0;
+	if (ferror(f) || fflush(f))
+		r = -EIO;
+	else
+		r = 0;
 	if (fclose(f) && !r)
 		r = -errno;
 	if (!r && renameat(dir, temporary, dir, name) < 0)
@@ -108,7 +116,12 @@ int unit_config_run(const struct options *given)
 	r = config_load(&c, NULL, given, config_log);
 	if (!r && !unit_config_no_secrets(&c))
 		r = -EINVAL;
-	r = r == -EINVAL ? EXIT_USAGE : r ? 1 : unit_config_words(given->file, &c);
+	if (r == -EINVAL)
+		r = EXIT_USAGE;
+	else if (r)
+		r = 1;
+	else
+		r = unit_config_words(given->file, &c);
 	config_fini(&c);
 	return r;
 }
