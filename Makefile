@@ -52,17 +52,17 @@ IPC      := ipc/message.c ipc/rules.c ipc/conn.c ipc/sealed.c
 COMMON   := common/log.c common/service.c common/number.c common/sandbox.c common/send_fds.c common/evloop.c common/cost.c
 OTLP     := $(addprefix profile/formats/,otlp.c dictionary.c) common/protobuf.c common/buffer.c
 # what only the unprivileged ones need
-MORE     := common/sandbox_root.c common/signals.c ipc/counters.c
+MORE     := common/signals.c ipc/counters.c
 
 trifold-supervisor_SRCS := $(wildcard cli/supervisor/*.c)
-trifold-start_SRCS := cli/start/main.c cli/supervisor/ask.c
+trifold-start_SRCS := cli/start/main.c cli/supervisor/ask.c cli/supervisor/program_table.c
 trifold-loaderd_SRCS := $(wildcard loaderd/*.c) $(IPC) $(COMMON)
 trifold-loaderd_LIBS := -lbpf -lseccomp -lcap-ng
 trifold-symbolizerd_SRCS := $(wildcard symbolizerd/*.c symbolizerd/*/*.c symbolizerd/*/*/*.c) \
 	$(IPC) ipc/batch.c ipc/batch_build.c ipc/short_name.c common/hash_table.c \
 	ipc/fdpass.c common/wire.c common/container.c common/buffer.c common/read_all.c $(COMMON) $(MORE)
 trifold-symbolizerd_LIBS := -llzma -ldw -lelf -lz -lxxhash -lnettle -liberty -lseccomp -lcap-ng
-trifold-exporterd_SRCS := $(wildcard exporterd/*.c) $(OTLP) common/hash_table.c common/pairs.c $(IPC) ipc/batch.c ipc/counter_table.c common/read_all.c $(COMMON) $(MORE) common/sandbox_more.c
+trifold-exporterd_SRCS := $(wildcard exporterd/*.c) $(OTLP) common/hash_table.c common/pairs.c $(IPC) ipc/batch.c ipc/counter_table.c common/read_all.c $(COMMON) $(MORE)
 trifold-exporterd_GEN  := profile/formats/otlp.pb-c.c
 trifold-exporterd_LIBS := -lcurl -lprotobuf-c -lxxhash -lz -lzstd -lseccomp -lcap-ng
 trifold_SRCS := $(filter-out $(addprefix cli/,$(addprefix supervisor/,main.c supervise.c programs.c) start/main.c), \

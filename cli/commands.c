@@ -4,23 +4,21 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/completion.h"
 #include "cli/config/check.h"
 #include "cli/config/keys.h"
 #include "cli/config/suggest.h"
 #include "cli/convert/convert.h"
 #include "cli/diff/diff.h"
 #include "cli/front/front.h"
-#include "cli/manual.h"
-#include "cli/names.h"
 #include "cli/record/output.h"
 #include "cli/record/recorder.h"
 #include "cli/run.h"
+#include "cli/show_file.h"
 #include "cli/snapshot/snapshot.h"
 #include "cli/status/doctor.h"
-#include "cli/table.h"
 #include "cli/top/top.h"
 #include "cli/unit/unit_config.h"
+#include "common/log.h"
 #include "profile/names.h"
 
 #define COUNT(a)	(sizeof(a) / sizeof((a)[0]))
@@ -339,9 +337,42 @@ static const struct option_def daemons_options[] = {
 	LIBEXEC,
 };
 
-static int commands_manual(const struct options *o)
+/* made from packaging/completion/ by packaging/install.mk */
+extern const unsigned char completion_bash[], completion_zsh[],
+	completion_fish[];
+extern const unsigned long completion_bash_len, completion_zsh_len,
+	completion_fish_len;
+
+static const struct {
+	const char *shell;
+	const unsigned char *script;
+	const unsigned long *len;
+} completions[] = {
+	{ "bash", completion_bash, &completion_bash_len },
+	{ "zsh", completion_zsh, &completion_zsh_len },
+	{ "fish", completion_fish, &completion_fish_len },
+};
+
+static int commands_complete(const struct options *o)
 {
-	return manual_run(o, commands, commands_n);
+	const char *shell = "";
+	size_t i = 0, n = sizeof(completions) / sizeof(completions[0]);
+
+	if (o->file)
+		shell = o->file;
+	while (i < n && strcmp(shell, completions[i].shell))
+		i++;
+	if (i == n) {
+		log_err("completion is for bash, zsh or fish; see `trifold "
+			"completion --help`");
+		return EXIT_USAGE;
+	}
+	if (fwrite(completions[i].script, 1, *completions[i].len, stdout) !=
+	    *completions[i].len || fflush(stdout)) {
+		log_err("cannot write: %m");
+		return 1;
+	}
+	return 0;
 }
 
 const struct command commands[] = {
@@ -365,10 +396,10 @@ const struct command commands[] = {
 	  check_config_run },
 	{ "table", "FILE [--at ADDRESS...]",
 	  "Show the unwind rules of a file's functions", table_details,
-	  table_options, COUNT(table_options), REST_FILE, table_run },
+	  table_options, COUNT(table_options), REST_FILE, show_file_table },
 	{ "names", "FILE [ADDRESS...] [OPTION]...",
 	  "Show the functions at addresses of a file", names_details,
-	  names_options, COUNT(names_options), REST_FILE_WORDS, names_run },
+	  names_options, COUNT(names_options), REST_FILE_WORDS, show_file_names },
 	{ "diff", "A B [OPTION]...", "Compare two recordings, by function or by line",
 	  diff_details, diff_options, COUNT(diff_options), REST_FILES,
 	  diff_run },
@@ -380,8 +411,7 @@ const struct command commands[] = {
 	  snapshot_options, COUNT(snapshot_options), REST_FILE, snapshot_run },
 	{ "completion", "bash|zsh|fish",
 	  "Print the completion script of a shell", completion_details,
-	  NULL, 0, REST_FILE, completion_run },
-	{ "manual", "", NULL, NULL, NULL, 0, REST_FILE, commands_manual },
+	  NULL, 0, REST_FILE, commands_complete },
 	{ "recorder", "", NULL, NULL, recorder_options,
 	  COUNT(recorder_options), REST_NONE, recorder_run },
 	{ "attach", "", NULL, NULL, record_options, COUNT(record_options),

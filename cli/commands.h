@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * commands - the one table of what `trifold` can be told
+ * commands - the table of trifold's commands and options
  *
- * Parsing, --help and the manual page (manual.h) are made from it.  What
- * shells complete is written in packaging/completion/, and compared with it by
- * tests/install/test_completion.py.
+ * Parsing and --help are made from it. docs/man/trifold.1 and the completion
+ * files (packaging/completion/) are compared with it by
+ * tests/install/test_manual.py and test_completion.py.
  */
 #ifndef CLI_COMMANDS_H
 #define CLI_COMMANDS_H
@@ -17,7 +17,7 @@ extern const size_t commands_n;
 /* By name, internal ones too, or NULL. */
 const struct command *commands_find(const char *name);
 
-/* The command that somebody may have meant, or NULL. */
+/* The known command that is most like name, or NULL. */
 const char *commands_like(const char *name);
 
 #endif /* CLI_COMMANDS_H */

@@ -17,7 +17,7 @@
 #include "common/log.h"
 #include "profile/formats/otlp.h"
 
-static int trifold_usage(FILE *to)
+static int main_usage(FILE *to)
 {
 	fprintf(to, "trifold - a profiler for whole Linux systems\n\nUsage: "
 		"trifold COMMAND [OPTION]...\n\n");
@@ -28,17 +28,21 @@ static int trifold_usage(FILE *to)
 	}
 	fprintf(to, "\n`trifold COMMAND --help` shows its options.  --version shows "
 		"the version.\n");
-	return to == stdout ? 0 : EXIT_USAGE;
+	if (to == stdout)
+		return 0;
+	return EXIT_USAGE;
 }
 
-/* Whose options and help are those of c: beside a running trifold, `record`
- * comes here as `attach`. */
-static const struct command *trifold_shown(const struct command *c)
+/* The command whose options and help apply: beside a running trifold, `record` is
+ * `attach`. */
+static const struct command *main_visible_command(const struct command *c)
 {
-	return strcmp(c->name, "attach") ? c : commands_find("record");
+	if (strcmp(c->name, "attach"))
+		return c;
+	return commands_find("record");
 }
 
-static int trifold_unknown(const char *name)
+static int main_refuse_unknown(const char *name)
 {
 	const char *like = commands_like(name);
 	char q[256];
@@ -52,8 +56,8 @@ static int trifold_unknown(const char *name)
 	return EXIT_USAGE;
 }
 
-/* Beside a trifold that runs already there is nothing to supervise. */
-static bool trifold_runs(void)
+/* Beside a running trifold there is nothing to supervise. */
+static bool main_trifold_runs(void)
 {
 	int fd = runtime_dir_connect();
 
@@ -62,7 +66,7 @@ static bool trifold_runs(void)
 	return fd >= 0;
 }
 
-static bool asks_help(char *const *args)
+static bool main_asks_help(char *const *args)
 {
 	while (*args && strcmp(*args, "--help") && strcmp(*args, "-h"))
 		args++;
@@ -71,19 +75,22 @@ static bool asks_help(char *const *args)
 
 int main(int argc, char **argv)
 {
-	const char *name = argc > 1 ? argv[1] : "";
+	const char *name = "";
 	const struct command *c;
 	struct options o;
 	char err[256];
 	int r;
 
+	if (argc > 1)
+		name = argv[1];
 	log_init("trifold", false);
 	program_invocation_short_name = (char *)"trifold";	/* for warn(3) */
 	if (!strcmp(name, "launch") && argc > 2)
 		launcher_main(argv + 2);
-	if (!strcmp(name, "record") && trifold_runs())
+	if (!strcmp(name, "record") && main_trifold_runs())
 		name = argv[1] = (char *)"attach";
-	if (geteuid() == 0 && !strcmp(name, "run") && !asks_help(argv + 2) &&
+	if (geteuid() == 0 && !strcmp(name, "run") &&
+	    !main_asks_help(argv + 2) &&
 	    running_units_forbid())
 		return 1;
 	if (geteuid() == 0 && (!strcmp(name, "run") || !strcmp(name, "record")))
@@ -91,7 +98,7 @@ int main(int argc, char **argv)
 	r = front_begin(argc, argv);
 	if (r < 0)
 		return 1;
-	if (r) {		/* behind "front" and a uid stands the command */
+	if (r) {		/* the command follows "front" and a uid */
 		argc -= 2;
 		argv += 2;
 		name = argv[1];
@@ -99,23 +106,23 @@ int main(int argc, char **argv)
 	c = commands_find(name);
 	if (!strcmp(name, "--help") || !strcmp(name, "-h") ||
 	    !strcmp(name, "help"))
-		return trifold_usage(stdout);
+		return main_usage(stdout);
 	if (!strcmp(name, "--version") || !strcmp(name, "version")) {
 		printf("trifold %s\n", TRIFOLD_VERSION);
 		return 0;
 	}
 	if (!*name)
-		return trifold_usage(stderr);
+		return main_usage(stderr);
 	if (!c)
-		return trifold_unknown(name);
+		return main_refuse_unknown(name);
 	options_defaults(&o);
-	if (options_parse(trifold_shown(c), argc - 1, argv + 1, &o, err,
+	if (options_parse(main_visible_command(c), argc - 1, argv + 1, &o, err,
 			  sizeof(err))) {
 		log_err("%s", err);
 		return EXIT_USAGE;
 	}
-	if (o.help && trifold_shown(c)->summary) {
-		options_help(trifold_shown(c));
+	if (o.help && main_visible_command(c)->summary) {
+		options_help(main_visible_command(c));
 		return 0;
 	}
 	return c->run(&o);

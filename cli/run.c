@@ -16,8 +16,8 @@
 #include "cli/supervisor/runtime_dir.h"
 #include "common/log.h"
 
-/* Who cannot connect to the one that runs could not start one either. */
-static void say_root(const char *command)
+/* A user who cannot connect to the running one could not start one either. */
+static void run_say_root(const char *command)
 {
 	if (!running_forbidden(command))
 		log_err("needs root to load BPF programs: run `sudo trifold %s ...`",
@@ -29,7 +29,7 @@ int run_run(const struct options *o)
 	if (front_begun())
 		return front_run(o);
 	if (!running_units_forbid())
-		say_root("run");
+		run_say_root("run");
 	return 1;
 }
 
@@ -43,7 +43,7 @@ int run_record(const struct options *given)
 	r = output_check(&o);
 	if (r)
 		return r;
-	say_root("record");
+	run_say_root("record");
 	return 1;
 }
 
@@ -61,7 +61,10 @@ int run_attach(const struct options *given)
 	r = attach_find(&running);
 	if (r == 0)
 		log_err("the running trifold has just ended: try again");
-	r = r <= 0 ? 1 : attach(&o, &target, &running);
+	if (r <= 0)
+		r = 1;
+	else
+		r = attach(&o, &target, &running);
 	target_release(&target);
 	return r;
 }
@@ -77,7 +80,7 @@ int run_status(const struct options *o)
 		return 1;
 	r = running_status(&st, false, &top);
 	if (running_nobody(r)) {
-		log_err("no trifold is running here (nobody listens on %s): "
+		log_err("no trifold is running here (nothing listens on %s): "
 			"start one by `sudo trifold run`, or systemd's units by "
 			"`sudo systemctl start trifold.target`", STATUS_SOCKET);
 		return 1;
@@ -92,7 +95,7 @@ int run_status(const struct options *o)
 	}
 	r = processes_find(top, &processes);
 	if (r)
-		log_warn("cannot look at the processes: %s", strerror(-r));
+		log_warn("cannot list the processes: %s", strerror(-r));
 	r = 0;
 	if (o->json)
 		r = report_json(&st, &processes, stdout);

@@ -5,11 +5,11 @@
 
 #include "cli/config/options.h"
 
-/* Of a front (front.h); in any other process they only say what is missing. */
+/* In a front (front.h); in any other process they only print what is missing. */
 int run_run(const struct options *o);
 int run_record(const struct options *o);
 
-/* `record` beside a trifold that runs already, as main() found. */
+/* `record` beside a running trifold, which main() found. */
 int run_attach(const struct options *o);
 
 int run_status(const struct options *o);

@@ -7,54 +7,133 @@
 #include <limits.h>
 #include <linux/capability.h>
 #include <linux/securebits.h>
-#include <seccomp.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "common/log.h"
 
+#define N(a)	(sizeof(a) / sizeof((a)[0]))
+
 int sandbox_failed(const char *step)
 {
-	int r = errno ? -errno : -EPERM;
+	int r = -EPERM;
 
+	if (errno)
+		r = -errno;
 	log_err("confinement failed at %s: %s", step, strerror(-r));
 	return r;
 }
 
+/* --- namespaces and an empty root ------------------------------------------ */
+
+#define RW_FLAGS (MS_NOSUID | MS_NODEV | MS_NOEXEC)
+#define RO_FLAGS (RW_FLAGS | MS_RDONLY)
+
+/* Make path, a directory or an empty file, below the working directory. */
+static int sandbox_make_place(char *path, bool dir)
+{
+	for (char *p = strchr(path, '/'); p; p = strchr(p + 1, '/')) {
+		int r;
+
+		*p = '\0';
+		r = mkdir(path, 0755);
+		*p = '/';
+		if (r < 0 && errno != EEXIST)
+			return -1;
+	}
+	if (dir)
+		return mkdir(path, 0755);
+	return mknod(path, S_IFREG | 0444, 0);
+}
+
+static int sandbox_bind_path(const char *path, unsigned long flags)
+{
+	char place[PATH_MAX];
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return 0;
+	snprintf(place, sizeof(place), "%s", path + strspn(path, "/"));
+	if (sandbox_make_place(place, S_ISDIR(st.st_mode)) < 0 && errno != EEXIST)
+		return -1;
+	if (mount(path, place, NULL, MS_BIND, NULL) < 0)
+		return -1;
+	return mount(NULL, place, NULL, MS_REMOUNT | MS_BIND | flags, NULL);
+}
+
+static int sandbox_bind_paths(const char *const *paths, unsigned long flags)
+{
+	for (; paths && *paths; paths++) {
+		if (sandbox_bind_path(*paths, flags) < 0)
+			return sandbox_failed(*paths);
+	}
+	return 0;
+}
+
+/* An initramfs cannot be the old root of pivot_root(2): the new one covers it. */
+static int sandbox_enter_root(void)
+{
+	if (syscall(SYS_pivot_root, ".", ".") == 0)
+		return umount2(".", MNT_DETACH);
+	if (errno != EINVAL || mount(".", "/", NULL, MS_MOVE, NULL) < 0)
+		return -1;
+	return chroot(".");
+}
+
+int sandbox_namespaces(int namespaces, const char *const *keep,
+		       const char *const *write)
+{
+	int r;
+
+	if (capng_get_caps_process() < 0)
+		return sandbox_failed("capget");
+	if (!capng_have_capability(CAPNG_EFFECTIVE, CAP_SYS_ADMIN))
+		return 0;
+	if (unshare(namespaces) < 0)
+		return sandbox_failed("unshare");
+	/* over /proc, since no caller keeps a path below it */
+	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+	    mount("none", "/proc", "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC,
+		  "size=64k,mode=755") < 0 || chdir("/proc") < 0)
+		return sandbox_failed("mounting an empty root");
+	r = sandbox_bind_paths(keep, RO_FLAGS);
+	if (r == 0)
+		r = sandbox_bind_paths(write, RW_FLAGS);
+	if (r)
+		return r;
+	if (sandbox_enter_root() < 0 || chdir("/") < 0 ||
+	    mount(NULL, "/", NULL, MS_REMOUNT | MS_BIND | RO_FLAGS, NULL) < 0)
+		return sandbox_failed("changing the root");
+	return 0;
+}
+
 /* --- limits, identity, descriptors ---------------------------------------- */
 
-int sandbox_limits(unsigned int nofile, uint64_t as, int nproc, bool memlock)
+int sandbox_limits(const struct confinement *c)
 {
-	const struct { int what; uint64_t value; bool set; } limits[] = {
-		{ RLIMIT_CORE, 0, true }, { RLIMIT_NOFILE, nofile, true },
-		{ RLIMIT_MEMLOCK, 0, !memlock }, { RLIMIT_MSGQUEUE, 0, true },
-		{ RLIMIT_STACK, 1u << 20, true }, { RLIMIT_AS, as, as != 0 },
-		{ RLIMIT_NPROC, (uint64_t)nproc, nproc >= 0 },
-	};
-
-	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+	for (const struct sandbox_limit *l = c->limits; l->what; l++) {
 		struct rlimit rl;
 
-		if (!limits[i].set)
-			continue;
-		if (getrlimit(limits[i].what, &rl) < 0)
+		if (getrlimit(l->what - 1, &rl) < 0)
 			return sandbox_failed("getrlimit");
-		if (rl.rlim_max > limits[i].value)
-			rl.rlim_max = limits[i].value;
+		if (rl.rlim_max > l->max)
+			rl.rlim_max = l->max;
 		rl.rlim_cur = rl.rlim_max;
-		if (setrlimit(limits[i].what, &rl) < 0)
+		if (setrlimit(l->what - 1, &rl) < 0)
 			return sandbox_failed("setrlimit");
 	}
 	return 0;
 }
 
-/* Everything but the three sets: no way back to a capability. */
-static int drop_sources(bool setpcap)
+/* Give up all ways to regain a capability. */
+static int sandbox_drop_sources(bool setpcap)
 {
 	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0)
 		return sandbox_failed("clearing ambient capabilities");
@@ -65,14 +144,15 @@ static int drop_sources(bool setpcap)
 		    prctl(PR_CAPBSET_READ, c) != 0)
 			return sandbox_failed("emptying the bounding set");
 	}
-	return prctl(PR_SET_SECUREBITS, SECBIT_NOROOT | SECBIT_NOROOT_LOCKED |
-		     SECBIT_NO_SETUID_FIXUP | SECBIT_NO_SETUID_FIXUP_LOCKED |
-		     SECBIT_NO_CAP_AMBIENT_RAISE |
-		     SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED, 0, 0, 0) < 0 ?
-		sandbox_failed("locking securebits") : 0;
+	if (prctl(PR_SET_SECUREBITS, SECBIT_NOROOT | SECBIT_NOROOT_LOCKED |
+		  SECBIT_NO_SETUID_FIXUP | SECBIT_NO_SETUID_FIXUP_LOCKED |
+		  SECBIT_NO_CAP_AMBIENT_RAISE |
+		  SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED, 0, 0, 0) < 0)
+		return sandbox_failed("locking securebits");
+	return 0;
 }
 
-static int check_identity(uid_t uid, gid_t gid, uint64_t caps)
+static int sandbox_check_identity(uid_t uid, gid_t gid, uint64_t caps)
 {
 	struct __user_cap_header_struct hdr = { _LINUX_CAPABILITY_VERSION_3, 0 };
 	struct __user_cap_data_struct d[2];
@@ -80,62 +160,72 @@ static int check_identity(uid_t uid, gid_t gid, uint64_t caps)
 	gid_t g[3];
 
 	errno = 0;
-	if (getresuid(&u[0], &u[1], &u[2]) < 0 || u[0] == 0 || u[0] != u[1] ||
-	    u[1] != u[2] || (uid != (uid_t)-1 && u[0] != uid))
+	if (getresuid(&u[0], &u[1], &u[2]) < 0 || u[0] != uid || u[1] != uid ||
+	    u[2] != uid)
 		return sandbox_failed("checking uids");
-	if (getresgid(&g[0], &g[1], &g[2]) < 0 || g[0] != g[1] ||
-	    g[1] != g[2] || (gid != (gid_t)-1 && g[0] != gid))
+	if (getresgid(&g[0], &g[1], &g[2]) < 0 || g[0] != gid || g[1] != gid ||
+	    g[2] != gid)
 		return sandbox_failed("checking gids");
 	if (syscall(SYS_capget, &hdr, d) < 0)
 		return sandbox_failed("capget");
-	for (int i = 0; i < 2; i++, caps >>= 32) {
-		if (d[i].effective != (uint32_t)caps || d[i].inheritable ||
-		    d[i].permitted != (uint32_t)caps)
+	for (int i = 0; i < 2; i++) {
+		uint32_t want = (uint32_t)(caps >> 32 * i);
+
+		if (d[i].effective != want || d[i].permitted != want ||
+		    d[i].inheritable)
 			return sandbox_failed("checking capabilities");
 	}
-	return setresuid(-1, 0, -1) == 0 ?
-		sandbox_failed("checking that root is gone") : 0;
+	if (setresuid(-1, 0, -1) == 0)
+		return sandbox_failed("checking that root is gone");
+	return 0;
 }
 
-int sandbox_identity(uid_t uid, gid_t gid, const int *caps, int n)
+int sandbox_identity(uid_t uid, gid_t gid, uint64_t caps)
 {
-	bool stay = uid == (uid_t)-1 || (uid && uid == geteuid()), done;
-	uint64_t mask = 0;
+	uid_t now = geteuid();
+	bool none;
 	int r;
 
+	if (uid == (uid_t)-1)
+		uid = now;
 	errno = EPERM;
-	if ((stay ? geteuid() : uid) == 0)
+	if (uid == 0)
 		return sandbox_failed("refusing to stay root");
 	if (capng_get_caps_process() < 0)
 		return sandbox_failed("capget");
-	r = drop_sources(capng_have_capability(CAPNG_EFFECTIVE, CAP_SETPCAP));
+	r = sandbox_drop_sources(capng_have_capability(CAPNG_EFFECTIVE, CAP_SETPCAP));
 	if (r)
 		return r;
-	/* a unit that gave us none may forbid capset(2), too */
-	done = stay && !n && capng_have_capabilities(CAPNG_SELECT_CAPS) == CAPNG_NONE;
+	none = !caps && capng_have_capabilities(CAPNG_SELECT_CAPS) == CAPNG_NONE;
 	capng_clear(CAPNG_SELECT_ALL);
-	for (int i = 0; i < n; i++) {
-		capng_update(CAPNG_ADD, CAPNG_EFFECTIVE | CAPNG_PERMITTED,
-			     (unsigned int)caps[i]);
-		mask |= 1ULL << caps[i];
+	for (unsigned int c = 0; c < 64; c++) {
+		if (caps >> c & 1)
+			capng_update(CAPNG_ADD, CAPNG_EFFECTIVE | CAPNG_PERMITTED, c);
 	}
 	errno = 0;
-	r = done ? 0 : stay ? capng_apply(CAPNG_SELECT_CAPS) :
-		capng_change_id((int)uid, (int)gid, CAPNG_DROP_SUPP_GRP);
+	/* a unit without capabilities may forbid capset(2), too */
+	if (uid != now)
+		r = capng_change_id((int)uid, (int)gid, CAPNG_DROP_SUPP_GRP);
+	else if (!none)
+		r = capng_apply(CAPNG_SELECT_CAPS);
 	if (r)
 		return sandbox_failed("changing identity");
-	return check_identity(uid, stay ? (gid_t)-1 : gid, mask);
+	if (uid == now)
+		gid = getegid();
+	return sandbox_check_identity(uid, gid, caps);
 }
 
 int sandbox_quiet(int pdeathsig)
 {
-	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
-	       prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 ||
-	       (pdeathsig && prctl(PR_SET_PDEATHSIG, pdeathsig, 0, 0, 0) < 0) ?
-		sandbox_failed("prctl") : 0;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+	    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+		return sandbox_failed("prctl");
+	if (pdeathsig && prctl(PR_SET_PDEATHSIG, pdeathsig, 0, 0, 0) < 0)
+		return sandbox_failed("prctl");
+	return 0;
 }
 
-/* Close all between those to be kept, from below. */
+/* Close each range between two descriptors to keep, in ascending order. */
 int sandbox_close_fds(const int *keep, int n)
 {
 	unsigned int from = 0, next = 0;
@@ -156,31 +246,96 @@ int sandbox_close_fds(const int *keep, int n)
 
 /* --- Landlock: linux/landlock.h; Documentation/userspace-api/landlock.rst -- */
 
+#define LL_WRITE_FILE	(1ULL << 1)
+#define LL_READ_FILE	(1ULL << 2)
+#define LL_READ_DIR	(1ULL << 3)
+#define LL_REMOVE_FILE	(1ULL << 5)
+#define LL_MAKE_REG	(1ULL << 8)
+#define LL_PATH_BENEATH	1
+
 struct ll_ruleset {
-	uint64_t fs, net, scoped;	/* since ABI 1, 4, 6 */
+	uint64_t fs, net, scoped;
 };
+
+/* All rights, by ABI.  2: refer; 3: truncate; 4: TCP bind and connect; 5: ioctl of
+ * devices; 6: abstract sockets and signals. */
+#define LL_FILES(rights)	((1ULL << (rights)) - 1)
+#define LL_ABI_MAX	6
+static const struct ll_ruleset ll_rights[LL_ABI_MAX + 1] = {
+	{ 0, 0, 0 }, { LL_FILES(13), 0, 0 }, { LL_FILES(14), 0, 0 },
+	{ LL_FILES(15), 0, 0 }, { LL_FILES(15), 3, 0 }, { LL_FILES(16), 3, 0 },
+	{ LL_FILES(16), 3, 3 },
+};
+
+struct ll_beneath {
+	uint64_t allowed;
+	int32_t fd;
+} __attribute__((packed));
 
 int sandbox_landlock(bool net, int (*allow)(int ruleset, const void *ctx),
 		     const void *ctx)
 {
 	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, 1);
-	/* 13 rights at first, then refer, truncate, ioctl of devices */
-	int rights = abi >= 5 ? 16 : abi >= 3 ? 15 : abi >= 2 ? 14 : 13;
-	struct ll_ruleset rs = {
-		.fs = (1ULL << rights) - 1,
-		.net = abi >= 4 && !net ? 3 : 0,	/* TCP bind, connect */
-		.scoped = abi >= 6 ? 3 : 0,	/* abstract sockets, signals */
-	};
-	int fd, r;
+	struct ll_ruleset rs;
+	int fd, r = 0;
 
 	if (abi < 1)
 		return 0;
+	if (abi > LL_ABI_MAX)
+		abi = LL_ABI_MAX;
+	rs = ll_rights[abi];
+	if (net)
+		rs.net = 0;
 	fd = (int)syscall(SYS_landlock_create_ruleset, &rs, sizeof(rs), 0);
 	if (fd < 0)
 		return sandbox_failed("landlock_create_ruleset");
-	r = (allow && allow(fd, ctx)) || syscall(SYS_landlock_restrict_self, fd, 0) ?
-		sandbox_failed("Landlock") : 0;
+	if (allow)
+		r = allow(fd, ctx);
+	if (!r)
+		r = (int)syscall(SYS_landlock_restrict_self, fd, 0);
+	if (r)
+		r = sandbox_failed("Landlock");
 	close(fd);
+	return r;
+}
+
+static int sandbox_allow_beneath(int ruleset, int fd, uint64_t rights)
+{
+	struct ll_beneath rule = { rights, fd };
+
+	return (int)syscall(SYS_landlock_add_rule, ruleset, LL_PATH_BENEATH, &rule, 0);
+}
+
+static int sandbox_allow_reading(int ruleset, const char *path)
+{
+	uint64_t rights = LL_READ_FILE;
+	int r, fd = open(path, O_PATH | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0 && errno == ENOENT)
+		return 0;
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode))
+		rights |= LL_READ_DIR;
+	r = sandbox_allow_beneath(ruleset, fd, rights);
+	close(fd);
+	return r;
+}
+
+int sandbox_allow_files(int ruleset, const char *const *paths, const int *dirs,
+			int n)
+{
+	int r = 0;
+
+	for (int i = 0; i < n && r == 0; i++) {
+		if (dirs[i] >= 0)
+			r = sandbox_allow_beneath(ruleset, dirs[i], LL_WRITE_FILE |
+						  LL_READ_FILE | LL_READ_DIR |
+						  LL_REMOVE_FILE | LL_MAKE_REG);
+	}
+	for (; *paths && r == 0; paths++)
+		r = sandbox_allow_reading(ruleset, *paths);
 	return r;
 }
 
@@ -237,47 +392,107 @@ static const struct sandbox_rule base_rules[] = {
 	FAIL_WHEN(ioctl, 1, INT, TCGETS, ENOTTY),
 };
 
-#define N_BASE	(sizeof(base_rules) / sizeof(base_rules[0]))
-
-static bool overridden(const struct sandbox_rule *base,
-		       const struct sandbox_rule *rules, size_t n)
+/* Is base replaced by one of the process's own rules? */
+static bool sandbox_rule_replaced(const struct sandbox_rule *base,
+				  const struct sandbox_rule *const *own, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		if (rules[i].nr == base->nr &&
-		    (!base->mask || !rules[i].mask || rules[i].arg != base->arg))
+		if (own[i]->nr == base->nr &&
+		    (!base->conditions || !own[i]->conditions ||
+		     own[i]->arg != base->arg))
 			return true;
 	}
 	return false;
 }
 
-static int add_rule(scmp_filter_ctx ctx, const struct sandbox_rule *r)
+size_t sandbox_rules(const struct confinement *c,
+		     const struct sandbox_rule *all[SANDBOX_RULES_MAX])
 {
-	uint32_t action = r->error ? SCMP_ACT_ERRNO(r->error) : SCMP_ACT_ALLOW;
+	size_t n = 0, own;
+
+	for (size_t t = 0; t < SANDBOX_TABLES; t++) {
+		for (size_t i = 0; i < c->rules[t].n; i++)
+			all[n++] = &c->rules[t].v[i];
+	}
+	own = n;
+	for (size_t i = 0; i < N(base_rules); i++) {
+		if (!sandbox_rule_replaced(&base_rules[i], all, own))
+			all[n++] = &base_rules[i];
+	}
+	return n;
+}
+
+static int sandbox_add_rule(scmp_filter_ctx ctx, const struct sandbox_rule *r)
+{
+	uint32_t action = SCMP_ACT_ALLOW;
 
 	if (r->nr < 0)
 		return 0;
-	return seccomp_rule_add_exact(ctx, action, r->nr,
-		r->mask2 ? 2 : r->mask ? 1 : 0,
+	if (r->error)
+		action = SCMP_ACT_ERRNO(r->error);
+	return seccomp_rule_add_exact(ctx, action, r->nr, r->conditions,
 		SCMP_CMP64(r->arg, SCMP_CMP_MASKED_EQ, r->mask, r->value),
 		SCMP_CMP64(r->arg + 1u, SCMP_CMP_MASKED_EQ, r->mask2,
 			   r->value2));
 }
 
-int sandbox_seccomp(const struct sandbox_rule *rules, size_t n)
+int sandbox_fill_filter(scmp_filter_ctx ctx, const struct confinement *c)
+{
+	const struct sandbox_rule *all[SANDBOX_RULES_MAX];
+	size_t n = sandbox_rules(c, all);
+	int r = seccomp_attr_set(ctx, SCMP_FLTATR_CTL_TSYNC, 1);
+
+	if (!r)
+		r = seccomp_attr_set(ctx, SCMP_FLTATR_ACT_BADARCH,
+				     SCMP_ACT_KILL_PROCESS);
+	for (size_t i = 0; i < n && !r; i++)
+		r = sandbox_add_rule(ctx, all[i]);
+	return r;
+}
+
+int sandbox_seccomp(const struct confinement *c)
 {
 	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_KILL_PROCESS);
-	int r = !ctx ? -ENOMEM : seccomp_attr_set(ctx, SCMP_FLTATR_CTL_TSYNC, 1) ?:
-		seccomp_attr_set(ctx, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
+	int r = sandbox_fill_filter(ctx, c);
 
-	for (size_t i = 0; i < n && !r; i++)
-		r = add_rule(ctx, &rules[i]);
-	for (size_t i = 0; i < N_BASE && !r; i++) {
-		if (!overridden(&base_rules[i], rules, n))
-			r = add_rule(ctx, &base_rules[i]);
-	}
 	if (!r)
 		r = seccomp_load(ctx);
 	seccomp_release(ctx);
 	errno = -r;
-	return r ? sandbox_failed("seccomp") : 0;
+	if (r)
+		return sandbox_failed("seccomp");
+	return 0;
+}
+
+/* --- all of it ------------------------------------------------------------- */
+
+/* A unit's parent is systemd, which outlives it. */
+static int sandbox_death_signal(const struct confinement *c)
+{
+	if (c->may_be_unit && getppid() == 1)
+		return 0;
+	return c->deathsig;
+}
+
+int confine(const struct confinement *c, const struct confine_as *as)
+{
+	int r = 0;
+
+	if (as->keep)
+		r = sandbox_close_fds(as->keep, as->n_keep);
+	if (!r)
+		r = sandbox_limits(c);
+	if (!r && !c->identity_inherited)
+		r = sandbox_identity(as->uid, as->gid, c->caps);
+	if (!r)
+		r = sandbox_quiet(sandbox_death_signal(c));
+	if (!r && as->opens)
+		r = as->opens(as->arg);
+	if (!r && c->landlock != LANDLOCK_NONE)
+		r = sandbox_landlock(c->landlock == LANDLOCK_FILES, as->allows, as->arg);
+	if (!r && as->checks)
+		r = as->checks(as->arg);
+	if (!r && !c->any_call)
+		r = sandbox_seccomp(c);
+	return r;
 }

@@ -1,50 +1,145 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sandbox - the steps that each process's confine() is made of
+ * sandbox - what a process gives up before it reads a byte from others
  *
- * Every step returns 0, or -errno after a line in the log; confine() treats
- * any failure as fatal.  Order: sandbox_namespaces(), sandbox_limits(),
- * sandbox_identity(), sandbox_quiet(), sandbox_landlock_deny(),
- * sandbox_seccomp().  sandbox_namespaces() is in a file of its own,
- * sandbox_root.c, which loaderd does not link.
+ * Each kind of process has a struct confinement, in a confine.c of its folder,
+ * and confine() applies it.  docs/SECURITY.md has a table of all of them
+ * (unit/confinement), and packaging/oci/seccomp.c makes profiles of their rules.
+ *
+ * Everything here returns 0, or -errno after a line in the log; the caller
+ * ends on any failure.
  */
 #ifndef COMMON_SANDBOX_H
 #define COMMON_SANDBOX_H
 
+#include <sched.h>
+#include <seccomp.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 /*
- * New network, IPC, UTS and mount namespaces with an empty read-only root.
- * net: a new network namespace too.  keep: NULL-terminated paths (files or
- * directories) bound read-only into the new root, those that exist; NULL:
- * nothing at all.  Without CAP_SYS_ADMIN (a unit did it already): does nothing
- * and returns 0.
+ * One seccomp rule: allow a system call, or have it fail, always or when argument
+ * `arg` masked with `mask` equals `value` (only EQ and MASKED_EQ, one comparison
+ * of an argument: libseccomp before 2.6.1 merges others into a weaker filter).
+ * Made by the macros below, which keep it consistent.
  */
-int sandbox_namespaces(bool net, const char *const *keep);
+struct sandbox_rule {
+	int nr;			/* SCMP_SYS(...); negative on this
+				 * architecture: skipped */
+	uint16_t error;		/* fail with this errno; 0: allow it */
+	uint8_t conditions;	/* 0: always; 1: of arg; 2: of arg + 1, too */
+	uint8_t arg;
+	uint64_t mask, value;	/* (args[arg] & mask) == value */
+	uint64_t mask2, value2;	/* and likewise args[arg + 1] */
+};
 
-/* RLIMIT_CORE 0, NOFILE nofile, MSGQUEUE 0, STACK 1 MiB, AS as (bytes; 0:
- * leave), NPROC nproc (-1: leave; it counts per uid), MEMLOCK 0 unless memlock
- * says to leave it: BPF maps count against it before Linux 5.11. */
-int sandbox_limits(unsigned int nofile, uint64_t as, int nproc, bool memlock);
+/* The rules of a table.  INT masks an argument that is an int to the kernel: its
+ * upper half may be anything.  A condition with mask 0, which would always hold,
+ * does not compile. */
+#define INT	0xffffffffULL
+#define YES(call)	{ .nr = SCMP_SYS(call) }
+#define WHEN(call, a, m, v)	FAIL_WHEN(call, a, m, v, 0)
+#define FAIL(call, e)	{ .nr = SCMP_SYS(call), .error = (e) }
+#define FAIL_WHEN(call, a, m, v, e)					\
+	{ .nr = SCMP_SYS(call), .error = (e), .conditions = 1, .arg = (a), \
+	  .value = (v), .mask = (m) + 0 * sizeof(char[(m) ? 1 : -1]) }
+#define WHEN_BOTH(call, a, m, v, m2, v2)				\
+	{ .nr = SCMP_SYS(call), .conditions = 2, .arg = (a), .value = (v), \
+	  .mask = (m) + 0 * sizeof(char[(m) ? 1 : -1]), .value2 = (v2),	\
+	  .mask2 = (m2) + 0 * sizeof(char[(m2) ? 1 : -1]) }
+
+struct sandbox_rules {
+	const struct sandbox_rule *v;
+	size_t n;
+	const char *only;	/* when it applies, for docs/SECURITY.md; else the process
+				 * sets n to 0 in its copy.  NULL: always */
+};
+
+#define RULES(table, only)	{ (table), sizeof(table) / sizeof((table)[0]), (only) }
+#define SANDBOX_TABLES	4
+
+struct sandbox_limit {
+	int what;		/* RLIMIT_... + 1; 0: the end */
+	uint64_t max;		/* hard and soft, if not lower already */
+};
+
+#define LIMIT(resource, max)	{ RLIMIT_##resource + 1, (max) }
+#define NO_PROCESSES	LIMIT(NPROC, 0)		/* none more, and no threads */
+#define NO_LOCKED_MEMORY	LIMIT(MEMLOCK, 0)	/* no BPF maps before Linux 5.11 */
+#define COMMON_LIMITS	LIMIT(CORE, 0), LIMIT(MSGQUEUE, 0), LIMIT(STACK, 1u << 20)
+#define SANDBOX_LIMITS	12
+
+#define CAP(capability)	(1ULL << CAP_##capability)
+#define NEW_ROOT	(CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWNS)
+
+enum sandbox_landlock {
+	LANDLOCK_NOTHING,	/* no file, no TCP */
+	LANDLOCK_FILES,		/* what confine_as.allows adds, and TCP */
+	LANDLOCK_NONE,		/* not used, or its parent's */
+};
+
+/* What one kind of process keeps.  What is not set is given up. */
+struct confinement {
+	const char *process;	/* its name in docs/SECURITY.md */
+	int namespaces;		/* CLONE_NEW...; with NEW_ROOT its root is empty */
+	struct sandbox_limit limits[SANDBOX_LIMITS];
+	bool identity_inherited;	/* from a parent that is confined */
+	uint64_t caps;		/* permitted and effective capabilities: CAP(...) */
+	int deathsig;		/* when its parent dies; 0: none */
+	bool may_be_unit;	/* no signal if the parent is PID 1 */
+	enum sandbox_landlock landlock;
+	bool any_call;		/* no seccomp filter */
+	struct sandbox_rules rules[SANDBOX_TABLES];
+};
+
+/* What depends on the start of a process. */
+struct confine_as {
+	uid_t uid;		/* (uid_t)-1: as it is, never 0 */
+	gid_t gid;
+	const int *keep;	/* n_keep descriptors, any order; all others are
+				 * closed.  NULL: all stay */
+	int n_keep;
+	/* Called with arg, if set: with the new identity, before Landlock; to add
+	 * rules to Landlock's ruleset (0, or -1 and errno); under Landlock. */
+	int (*opens)(void *arg);
+	int (*allows)(int ruleset, const void *arg);
+	int (*checks)(void *arg);
+	void *arg;
+};
 
 /*
- * Become uid and gid with exactly these capabilities (n of caps, permitted and
- * effective; by libcap-ng), no supplementary groups, empty bounding and
- * ambient sets, locked securebits.  uid (uid_t)-1: stay who we are, but never
- * uid 0; groups stay, and without CAP_SETPCAP so do the bounding set and the
- * securebits (the unit's business).  Then checks that all of it holds and that
- * root cannot be regained.
+ * Apply all but the namespaces: descriptors, limits, identity, no_new_privs and
+ * not dumpable, Landlock, seccomp, in this order.
  */
-int sandbox_identity(uid_t uid, gid_t gid, const int *caps, int n);
+int confine(const struct confinement *c, const struct confine_as *as);
 
-/* no_new_privs, not dumpable, PR_SET_PDEATHSIG sig if not 0. */
+/* --- its steps --------------------------------------------------------------- */
+
+/*
+ * New namespaces with an empty read-only root, into which these paths are bound
+ * (NULL-terminated; NULL: none; those that exist): keep to read, write
+ * (directories) to write.  Without CAP_SYS_ADMIN (a unit did it already): does
+ * nothing and returns 0.
+ */
+int sandbox_namespaces(int namespaces, const char *const *keep,
+		       const char *const *write);
+
+int sandbox_limits(const struct confinement *c);
+
+/*
+ * Become uid and gid with exactly these capabilities (permitted and effective; by
+ * libcap-ng), no supplementary groups, empty bounding and ambient sets, locked
+ * securebits.  uid (uid_t)-1: keep the uid, but never 0; groups stay, and without
+ * CAP_SETPCAP so do the bounding set and the securebits (the unit sets them).
+ * Then check that all of it holds and that root cannot be regained.
+ */
+int sandbox_identity(uid_t uid, gid_t gid, uint64_t caps);
+
+/* no_new_privs, not dumpable, PR_SET_PDEATHSIG pdeathsig if not 0. */
 int sandbox_quiet(int pdeathsig);
-
-/* Log that errno came in the way of this step; returns -errno. */
-int sandbox_failed(const char *step);
 
 /* Close every descriptor not in keep (n of them, any order). */
 int sandbox_close_fds(const int *keep, int n);
@@ -52,50 +147,39 @@ int sandbox_close_fds(const int *keep, int n);
 /*
  * Landlock: handle every right this kernel knows, allow none, but TCP if net,
  * and whatever rules allow() adds to the ruleset (NULL: none; it returns 0, or
- * -1 and errno).  Success where the kernel has no Landlock.  Never in the
- * opener.  Two things are left to seccomp: connecting to a Unix socket by path
- * (ABI 9; loaderd and exporterd must find the hub again) and UDP (ABI 10).
+ * -1 and errno).  Success where the kernel has no Landlock.  Two things are left
+ * to seccomp: connecting to a Unix socket by path (ABI 9; loaderd and exporterd
+ * must find the hub again) and UDP (ABI 10).
  */
 int sandbox_landlock(bool net, int (*allow)(int ruleset, const void *ctx),
 		     const void *ctx);
-#define sandbox_landlock_deny()	sandbox_landlock(false, NULL, NULL)
+
+/* Add rules to a ruleset: files below paths (NULL-terminated; those that exist)
+ * may be read, and below n dirs (descriptors; -1: none) regular files may be made,
+ * read, written and removed.  Returns 0, or -1 and errno. */
+int sandbox_allow_files(int ruleset, const char *const *paths, const int *dirs,
+			int n);
 
 /*
- * One seccomp rule: allow a system call, or have it fail, always or when argument
- * `arg` masked with `mask` equals `value` (only EQ and MASKED_EQ, one comparison
- * a rule: libseccomp before 2.6.1 merges others into a weaker filter).
- */
-struct sandbox_rule {
-	int nr;			/* SCMP_SYS(...); negative on this
-				 * architecture: skipped */
-	uint16_t error;		/* fail with this errno; 0: allow it */
-	uint8_t arg;
-	uint64_t mask, value;	/* only when (args[arg] & mask) == value;
-				 * mask 0: always */
-	uint64_t mask2, value2;	/* and likewise args[arg + 1] */
-};
-
-/* The rules of a table; SCMP_SYS is libseccomp's.  INT masks an argument that
- * is an int to the kernel: its upper half may be anything.  A condition with mask
- * 0, which would always hold, does not compile. */
-#define INT	0xffffffffULL
-#define YES(call)	{ .nr = SCMP_SYS(call) }
-#define WHEN(call, a, m, v)	FAIL_WHEN(call, a, m, v, 0)
-#define FAIL(call, e)	{ .nr = SCMP_SYS(call), .error = (e) }
-#define FAIL_WHEN(call, a, m, v, e)					\
-	{ .nr = SCMP_SYS(call), .error = (e), .arg = (a), .value = (v),	\
-	  .mask = (m) + 0 * sizeof(char[(m) ? 1 : -1]) }
-
-/*
- * Install an allow-list; all else kills the process.  Rules common to every
- * process (memory without PROT_EXEC, read, write, close, futex, clock, exit,
- * signals' return, epoll, getrandom ...; open/stat/clone3/socket/ioctl(TCGETS)
- * fail with an errno) are added by itself; see base_rules in sandbox.c.
+ * The rules of c's tables, and those of base_rules (sandbox.c), which
+ * every process gets: memory without PROT_EXEC, read, write, close, clock, exit ...;
+ * open/stat/clone3/socket/ioctl(TCGETS) fail with an errno.  Returns their number.
  *
- * The caller's rules win: where one names a system call of base_rules, the
- * base rule falls away, unless both have conditions on the same argument (so
- * an ioctl more leaves the answer to TCGETS as it was).
+ * c's rules win: where one names a system call of base_rules, the base rule is left
+ * out, unless both have conditions on the same argument (so another allowed ioctl
+ * leaves the answer to TCGETS as it was).
  */
-int sandbox_seccomp(const struct sandbox_rule *rules, size_t n);
+#define SANDBOX_RULES_MAX	192	/* more than any process has: unit/confinement */
+size_t sandbox_rules(const struct confinement *c,
+		     const struct sandbox_rule *all[SANDBOX_RULES_MAX]);
+
+/* Add these rules to ctx; if that is NULL, fail.  Logs nothing. */
+int sandbox_fill_filter(scmp_filter_ctx ctx, const struct confinement *c);
+
+/* Install them as an allow-list; any other call kills the process. */
+int sandbox_seccomp(const struct confinement *c);
+
+/* Log that this step failed, with errno; returns -errno. */
+int sandbox_failed(const char *step);
 
 #endif /* COMMON_SANDBOX_H */

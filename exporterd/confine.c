@@ -6,29 +6,21 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/sched.h>
-#include <seccomp.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "common/log.h"
-#include "common/sandbox_more.h"
+#include "exporterd/confinement.h"
 
-#define KEEP_MAX	96	/* two a path: `readable`, 3 an endpoint and
+#define KEEP_MAX	96	/* two a path: `readable`, 3 for each endpoint and
 			 * for metrics */
-#define NOFILE 1024		/* KEPT_MAX and RECORDER_MAX, sockets */
-#define ADDRESS_SPACE	(1ULL << 30)	/* a batch, its request, the queue */
 
 /* --- what stays readable --------------------------------------------------- */
 
-/* Where distributions have their CA files, and what getaddrinfo() of glibc
- * reads; those that exist. */
+/* CA files of distributions, and what getaddrinfo() of glibc reads; those
+ * that exist. */
 static const char *const readable[] = {
 	"/etc/ssl", "/etc/pki", "/etc/ca-certificates",
 	"/usr/share/ca-certificates", "/usr/lib/ssl", "/var/lib/ca-certificates",
@@ -43,7 +35,7 @@ struct keep {
 	size_t n;
 };
 
-static int keep_path(struct keep *k, const char *path)
+static int confine_keep_path(struct keep *k, const char *path)
 {
 	char *copy;
 
@@ -60,20 +52,22 @@ static int keep_path(struct keep *k, const char *path)
 	return 0;
 }
 
-/* The path, and what it stands for: a symbolic link inside a kept directory
- * (as most files of /etc/ssl/certs are) leads nowhere otherwise. */
-static int keep_file(struct keep *k, const char *path)
+/* Keep the path and its target: else a symbolic link in a kept directory (as
+ * most files of /etc/ssl/certs are) would lead nowhere. */
+static int confine_keep_file(struct keep *k, const char *path)
 {
 	char real[PATH_MAX];
 	int r;
 
 	if (!path || !realpath(path, real))
 		return 0;
-	r = keep_path(k, real);
-	return r < 0 ? r : keep_path(k, path);
+	r = confine_keep_path(k, real);
+	if (r < 0)
+		return r;
+	return confine_keep_path(k, path);
 }
 
-static int keep_directory_of(struct keep *k, const char *path)
+static int confine_keep_directory_of(struct keep *k, const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	char dir[PATH_MAX];
@@ -83,47 +77,52 @@ static int keep_directory_of(struct keep *k, const char *path)
 		return -EINVAL;
 	}
 	snprintf(dir, sizeof(dir), "%.*s", (int)(slash - path), path);
-	return keep_file(k, dir);
+	return confine_keep_file(k, dir);
 }
 
-static int keep_files(struct keep *k, const struct endpoint *e)
+static int confine_keep_files(struct keep *k, const struct endpoint *e)
 {
-	int r = keep_file(k, e->ca);
+	int r = confine_keep_file(k, e->ca);
 
 	if (r == 0)
-		r = keep_file(k, e->cert);
-	return r < 0 ? r : keep_file(k, e->key);
+		r = confine_keep_file(k, e->cert);
+	if (r < 0)
+		return r;
+	return confine_keep_file(k, e->key);
 }
 
-static int find_keep(struct keep *k, const struct exporter_config *cfg,
+static int confine_find_keep(struct keep *k, const struct exporter_config *cfg,
 		     bool sockets)
 {
-	int r = sockets ? keep_directory_of(k, cfg->hub) : 0;
+	int r = 0;
 
+	if (sockets)
+		r = confine_keep_directory_of(k, cfg->hub);
 	for (size_t i = 0; i < sizeof(readable) / sizeof(readable[0]) &&
 	     r == 0 && !cfg->no_network; i++)
-		r = keep_file(k, readable[i]);
+		r = confine_keep_file(k, readable[i]);
 	for (unsigned int i = 0; i < cfg->n_endpoints && r == 0; i++)
-		r = keep_files(k, &cfg->endpoints[i]);
+		r = confine_keep_files(k, &cfg->endpoints[i]);
 	if (r == 0)
-		r = keep_files(k, &cfg->metrics.to);
+		r = confine_keep_files(k, &cfg->metrics.to);
 	if (r < 0)
 		log_err("confinement failed at listing files: %s", strerror(-r));
 	return r;
 }
 
-static void keep_fini(struct keep *k)
+static void confine_keep_fini(struct keep *k)
 {
 	while (k->n)
 		free(k->v[--k->n]);
 }
 
-static int check_readable(const char *path, const char *what)
+static int confine_check_readable(const char *path, const char *what)
 {
-	int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	int fd;
 
 	if (!path)
 		return 0;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0) {
 		int r = -errno;
 
@@ -135,18 +134,20 @@ static int check_readable(const char *path, const char *what)
 	return 0;
 }
 
-static int check_files(const struct endpoint *e)
+static int confine_check_files(const struct endpoint *e)
 {
-	int r = check_readable(e->ca, "CA certificate");
+	int r = confine_check_readable(e->ca, "CA certificate");
 
 	if (r == 0)
-		r = check_readable(e->cert, "client certificate");
-	return r ? r : check_readable(e->key, "client key");
+		r = confine_check_readable(e->cert, "client certificate");
+	if (r)
+		return r;
+	return confine_check_readable(e->key, "client key");
 }
 
-/* --- libraries that would be loaded later ----------------------------------- */
+/* --- libraries that glibc loads later ----------------------------------- */
 
-static void preload(const char *name)
+static void confine_preload(const char *name)
 {
 	/* never closed, so that glibc finds it later */
 	if (!dlopen(name, RTLD_NOW))
@@ -155,13 +156,13 @@ static void preload(const char *name)
 
 /* glibc loads the modules named in "hosts:" of nsswitch.conf when it first
  * needs them, by file name; what is loaded already is not searched for. */
-static void preload_nss(void)
+static void confine_preload_nss(void)
 {
 	FILE *f = fopen("/etc/nsswitch.conf", "re");
 	char line[512], name[64], *save, *word;
 
-	preload("libnss_files.so.2");
-	preload("libnss_dns.so.2");
+	confine_preload("libnss_files.so.2");
+	confine_preload("libnss_dns.so.2");
 	while (f && fgets(line, sizeof(line), f)) {
 		if (strncmp(line, "hosts:", 6) != 0)
 			continue;
@@ -171,136 +172,96 @@ static void preload_nss(void)
 			    strlen(word) > 32)
 				continue;
 			snprintf(name, sizeof(name), "libnss_%s.so.2", word);
-			preload(name);
+			confine_preload(name);
 		}
 	}
 	if (f)
 		fclose(f);
-	preload("libgcc_s.so.1");	/* for the end of a thread */
-}
-
-/* --- system calls ------------------------------------------------------------ */
-
-#define FAMILY(f)	WHEN(socket, 0, INT, f)
-#define WRITING		(O_ACCMODE | O_CREAT | O_TRUNC | O_APPEND | O_TMPFILE)
-#define NO_MADV		102	/* MADV_GUARD_INSTALL: stacks of glibc 2.42 */
-
-/* Beyond base_rules of common/sandbox.c; tests/live/test_filters.py fails if a
- * call is not used. */
-static const struct sandbox_rule rules[] = {
-	/* the hub and systemd's resolver; HTTP and DNS; getaddrinfo() of a name
-	 * with several addresses asks netlink for ours, to sort them */
-	FAMILY(AF_UNIX), FAMILY(AF_INET), FAMILY(AF_INET6), FAMILY(AF_NETLINK),
-	YES(connect), YES(bind),
-	/* curl: what a connection has for addresses, its options, its error */
-	YES(getsockname), YES(getpeername), YES(getsockopt), YES(setsockopt),
-	/* DNS: A and AAAA at once; how long is the answer? */
-	YES(sendmmsg), WHEN(ioctl, 1, INT, FIONREAD),
-	/* curl's resolver thread, from its start to its end, and how it says
-	 * that it is done; from curl 8.9 on by eventfd2 */
-	WHEN(clone, 0, CLONE_THREAD, CLONE_THREAD), YES(rseq),
-	YES(exit), YES(socketpair), YES(eventfd2),
-	YES(gettid),		/* systemd's NSS modules: which thread is it? */
-	/* memory: trim() of ours, malloc, a thread's stack */
-	WHEN(madvise, 2, INT, MADV_DONTNEED), WHEN(madvise, 2, INT, NO_MADV),
-	/* files to read, as far as there are any: certificates, resolv.conf and
-	 * the like, which may be new; stdio goes back in them */
-	WHEN(openat, 2, WRITING & ~O_DIRECTORY, O_RDONLY), YES(newfstatat),
-	YES(lseek),
-	YES(timerfd_settime),	/* when to try again, when to give up */
-	YES(uname),		/* DNS: our domain, if resolv.conf has none */
-	/* what a library may try, and does without */
-	FAIL(mlock, EPERM), FAIL(prlimit64, EPERM), FAIL(pipe2, EPERM),
-	FAIL(recvmmsg, ENOSYS), FAIL(getcwd, EACCES), FAIL(fadvise64, EINVAL),
-	FAIL(dup, EMFILE), FAIL(shutdown, ENOTCONN),
-};
-
-/* With a spool or a cache: what is there is listed, and whose it is; a file is made for its
- * owner alone, written, synced, renamed, removed. */
-static const struct sandbox_rule dir_rules[] = {
-	{ .nr = SCMP_SYS(openat), .arg = 2, .mask = WRITING & ~O_DIRECTORY,
-	  .value = O_WRONLY | O_CREAT, .mask2 = INT, .value2 = 0600 },
-	/* glibc for riscv64 has renameat2 alone */
-	YES(getdents64), YES(geteuid), YES(fsync), YES(renameat),
-	WHEN(renameat2, 4, INT, 0), WHEN(unlinkat, 2, INT, 0),
-};
-
-/* When a file of the cache was used last, said of its descriptor. */
-static const struct sandbox_rule cache_rules[] = { WHEN(utimensat, 1, UINT64_MAX, 0) };
-
-/* What is read from the spool, or comes from a debuginfod server, becomes one. */
-static const struct sandbox_rule memfd_rules[] = { YES(memfd_create) };
-
-#define N_RULES		(sizeof(rules) / sizeof(rules[0]))
-#define N_DIR_RULES	(sizeof(dir_rules) / sizeof(dir_rules[0]))
-
-static int confine_seccomp(bool spool, bool cache, bool memfds)
-{
-	struct sandbox_rule all[N_RULES + 2 + N_DIR_RULES];
-	size_t n = N_RULES;
-
-	memcpy(all, rules, sizeof(rules));
-	if (spool || memfds)
-		all[n++] = memfd_rules[0];
-	if (cache)
-		all[n++] = cache_rules[0];
-	if (spool || cache) {
-		memcpy(all + n, dir_rules, sizeof(dir_rules));
-		n += N_DIR_RULES;
-	}
-	return sandbox_seccomp(all, n);
+	confine_preload("libgcc_s.so.1");	/* for the end of a thread */
 }
 
 /* --- confine ------------------------------------------------------------------ */
 
-/* Those that are written to, as the user that they belong to. */
-static int confine_open_dirs(const struct exporter_config *cfg, struct spool *spool,
-			     struct debug_cache *cache, int dirs[2])
-{
-	const struct debuginfod_config *d = &cfg->debuginfod;
-	int r = cfg->spool ? spool_open(spool, cfg->spool, cfg->spool_bytes) : 0;
+struct exporter_start {
+	const struct exporter_config *cfg;
+	struct spool *spool;
+	struct debug_cache *cache;
+	struct keep mounts, files;
+	struct confinement c;		/* without the rules that do not apply */
+};
 
-	if (r == 0 && d->cache)
-		debug_cache_open(cache, d->cache, d->cache_bytes, d->cache_asked);
-	dirs[0] = spool->dir;
-	dirs[1] = cache->dir;
+/* Open the directories to write, as their owner. */
+static int exporter_open_dirs(void *arg)
+{
+	struct exporter_start *s = arg;
+	const struct debuginfod_config *d = &s->cfg->debuginfod;
+	int r = 0;
+
+	if (s->cfg->spool)
+		r = spool_open(s->spool, s->cfg->spool, s->cfg->spool_bytes);
+	if (r)
+		return r;
+	if (d->cache)
+		debug_cache_open(s->cache, d->cache, d->cache_bytes, d->cache_asked);
+	if (s->spool->dir < 0 && s->cache->dir < 0)
+		s->c.rules[EXPORTER_DIR_RULES].n = 0;
+	if (s->cache->dir < 0)
+		s->c.rules[EXPORTER_CACHE_RULES].n = 0;
+	if (s->spool->dir < 0 && d->n == 0)
+		s->c.rules[EXPORTER_MEMFD_RULES].n = 0;
+	return 0;
+}
+
+static int exporter_allow_files(int ruleset, const void *arg)
+{
+	const struct exporter_start *s = arg;
+	const int dirs[] = { s->spool->dir, s->cache->dir };
+
+	return sandbox_allow_files(ruleset, (const char *const *)s->files.v, dirs, 2);
+}
+
+static int exporter_check_files(void *arg)
+{
+	const struct exporter_config *cfg = ((struct exporter_start *)arg)->cfg;
+	int r = 0;
+
+	for (unsigned int i = 0; i < cfg->n_endpoints && r == 0; i++)
+		r = confine_check_files(&cfg->endpoints[i]);
+	if (r == 0)
+		r = confine_check_files(&cfg->metrics.to);
 	return r;
 }
 
 int exporter_confine(const struct exporter_config *cfg, struct spool *spool,
 		     struct debug_cache *cache)
 {
-	const char *write[3] = { cfg->spool ? cfg->spool : cfg->debuginfod.cache,
-				 cfg->spool ? cfg->debuginfod.cache : NULL, NULL };
-	struct keep mounts = { 0 }, files = { 0 };
-	int dirs[2] = { -1, -1 }, r;
+	const char *write[3] = { cfg->spool, cfg->debuginfod.cache, NULL };
+	struct exporter_start s = {
+		.cfg = cfg, .spool = spool, .cache = cache,
+		.c = confinement_exporterd,
+	};
+	const struct confine_as as = {
+		.uid = cfg->uid, .gid = cfg->gid, .arg = &s,
+		.opens = exporter_open_dirs, .allows = exporter_allow_files,
+		.checks = exporter_check_files,
+	};
+	int r;
 
+	if (!cfg->spool) {
+		write[0] = cfg->debuginfod.cache;
+		write[1] = NULL;
+	}
 	if (!cfg->no_network)
-		preload_nss();
-	r = find_keep(&mounts, cfg, true);
+		confine_preload_nss();
+	r = confine_find_keep(&s.mounts, cfg, true);
 	if (r == 0)
-		r = find_keep(&files, cfg, false);
+		r = confine_find_keep(&s.files, cfg, false);
 	if (r == 0)
-		r = sandbox_namespaces_with(false,
-					    (const char *const *)mounts.v, write);
+		r = sandbox_namespaces(s.c.namespaces,
+				       (const char *const *)s.mounts.v, write);
 	if (r == 0)
-		r = sandbox_limits(NOFILE, ADDRESS_SPACE, -1, false);
-	if (r == 0)
-		r = sandbox_identity(cfg->uid, cfg->gid, NULL, 0);
-	if (r == 0)
-		r = sandbox_quiet(getppid() == 1 ? 0 : SIGTERM);
-	if (r == 0)
-		r = confine_open_dirs(cfg, spool, cache, dirs);
-	if (r == 0)
-		r = sandbox_landlock_files((const char *const *)files.v, dirs, 2);
-	for (unsigned int i = 0; i < cfg->n_endpoints && r == 0; i++)
-		r = check_files(&cfg->endpoints[i]);
-	if (r == 0)
-		r = check_files(&cfg->metrics.to);
-	if (r == 0)
-		r = confine_seccomp(spool->dir >= 0, cache->dir >= 0,
-				    cfg->debuginfod.n > 0);
-	keep_fini(&mounts);
-	keep_fini(&files);
+		r = confine(&s.c, &as);
+	confine_keep_fini(&s.mounts);
+	confine_keep_fini(&s.files);
 	return r;
 }

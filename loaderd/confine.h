@@ -5,12 +5,14 @@
 #ifndef LOADERD_CONFINE_H
 #define LOADERD_CONFINE_H
 
-#include <sys/types.h>
+#include "common/sandbox.h"
+
+extern const struct confinement confinement_loaderd, confinement_opener;
 
 /*
  * Main.  Afterwards it can: use bpf(2) and perf_event_open(2) (CAP_BPF,
  * CAP_PERFMON), read and write the descriptors it holds, make memfds, and
- * connect Unix sockets.  It cannot open a file, become anybody, fork, exec,
+ * connect Unix sockets.  It cannot open a file, become another user, fork, exec,
  * trace, or reach a network.  It ends when its parent dies, unless that is
  * PID 1.  uid (uid_t)-1: the unit set it already.
  */

@@ -25,17 +25,15 @@ selinuxifdir ?= $(datadir)/selinux/devel/include/distributed
 # AppArmor's profiles; empty: none
 apparmordir  ?= $(sysconfdir)/apparmor.d
 INSTALL      ?= install
-# writes manual pages; when cross-compiling, say where one is that runs here
-RUN_TRIFOLD  ?= $(O)/bin/trifold
 
 DAEMONS := $(filter-out trifold,$(PROGRAMS))
-PAGES   := $(sort $(wildcard docs/man/*.[1-9] docs/man/*.in))
+PAGES   := $(sort $(wildcard docs/man/*.[1-9]))
 UNITS   := $(sort $(wildcard packaging/systemd/*.*))
 APPARMOR = $(if $(apparmordir),$(sort $(wildcard packaging/apparmor/*)))
 DOCS    := $(sort $(wildcard docs/*.md docs/*.png))
 
-# All that is installed, as SOURCE:DESTINATION.  Manual pages are written from
-# theirs, and the configuration stays if there is one; the others are copied.
+# All that is installed, as SOURCE:DESTINATION.  Manual pages get the directories
+# that were chosen, and the configuration stays if there is one; the others are copied.
 PROGRAM_FILES = $(O)/bin/trifold:$(bindir)/trifold \
 	$(foreach d,$(DAEMONS),$(O)/bin/$(d):$(libexecdir)/trifold/$(d))
 DATA_FILES = packaging/completion/trifold.bash:$(bashcompdir)/trifold \
@@ -49,7 +47,7 @@ DATA_FILES = packaging/completion/trifold.bash:$(bashcompdir)/trifold \
 	bpf/LICENSE:$(docdir)/LICENSE.bpf $(if $(SELINUX),$(O)/selinux/trifold.pp:$(selinuxdir)/trifold.pp \
 	selinux/trifold.if:$(selinuxifdir)/trifold.if)
 MANUAL_FILES = $(foreach p,$(PAGES),$(p):$(mandir)/man$(patsubst \
-	.%,%,$(suffix $(p:.in=)))/$(notdir $(p:.in=)))
+	.%,%,$(suffix $(p)))/$(notdir $(p)))
 CONFIG_FILES = packaging/trifold.conf:$(sysconfdir)/trifold/trifold.conf
 places = $(foreach f,$(1),$(DESTDIR)$(lastword $(subst :, ,$(f))))
 
@@ -82,11 +80,8 @@ install: all $(UNITS:%=$(O)/%) $(APPARMOR:%=$(O)/%) $(if $(SELINUX),selinux)
 	for f in $(CONFIG_FILES); do \
 		test -e $(DESTDIR)$${f#*:} || copy 644 $$f; done; \
 	for f in $(MANUAL_FILES); do \
-		to=$(DESTDIR)$${f#*:}; \
-		echo "$(RUN_TRIFOLD) manual $${f%%:*} > $$to"; \
-		$(RUN_TRIFOLD) manual $${f%%:*} > $$to; \
-		sed -i 's|/usr/libexec/trifold|$(libexecdir)/trifold|g' $$to; \
-		chmod 644 $$to; done
+		copy 644 $$f; \
+		sed -i 's|/usr/libexec/trifold|$(libexecdir)/trifold|g' $(DESTDIR)$${f#*:}; done
 
 uninstall:
 	rm -f $(call places,$(PROGRAM_FILES) $(DATA_FILES) $(MANUAL_FILES))

@@ -9,7 +9,6 @@
 
 #include "common/log.h"
 #include "common/number.h"
-#include "common/sandbox.h"
 #include "ipc/message_hub.h"
 #include "symbolizerd/elf/elf_file.h"
 #include "symbolizerd/elf/file_id.h"
@@ -151,14 +150,8 @@ int show_main(const struct show_request *req)
 		if (!show_main_address(req->words[i], &at[i]))
 			return 2;
 	}
-	if (!at)
-		return 1;
-	r = sandbox_close_fds(keep, sizeof(keep) / sizeof(keep[0]));
-	if (!r)
-		r = sandbox_identity(req->uid, req->gid, NULL, 0);
-	if (!r)
-		r = confine_worker(WORKER_CPU_S);
-	if (r)
+	if (!at || confine_lone_worker(req->uid, req->gid, keep,
+				       sizeof(keep) / sizeof(keep[0])))
 		return 1;
 	r = show_main_show(req, at);
 	free(at);

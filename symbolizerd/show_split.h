@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* show_split - ask `trifold names` for a .dwo file (cli/split_files.h) */
+/* show_split - ask `trifold names` for a .dwo file (cli/show_file.c) */
 #ifndef SYMBOLIZERD_SHOW_SPLIT_H
 #define SYMBOLIZERD_SHOW_SPLIT_H
 

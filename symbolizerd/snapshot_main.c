@@ -11,7 +11,6 @@
 #include "common/log.h"
 #include "common/number.h"
 #include "common/read_all.h"
-#include "common/sandbox.h"
 #include "ipc/snapshot_fds.h"
 #include "symbolizerd/snapshot/taking.h"
 #include "symbolizerd/snapshot/text.h"
@@ -128,12 +127,7 @@ int snapshot_main(uid_t uid, gid_t gid, char *const *words, int n)
 		return 2;
 	for (int i = 0; i < SNAPSHOT_FD_FILES + (int)files; i++)
 		keep[i] = i;
-	r = sandbox_close_fds(keep, SNAPSHOT_FD_FILES + (int)files);
-	if (!r)
-		r = sandbox_identity(uid, gid, NULL, 0);
-	if (!r)
-		r = confine_worker(WORKER_CPU_S);
-	if (r)
+	if (confine_lone_worker(uid, gid, keep, SNAPSHOT_FD_FILES + (int)files))
 		return 1;
 	c.memory = SNAPSHOT_FD_MEMORY;
 	c.files = SNAPSHOT_FD_FILES;

@@ -6,8 +6,7 @@ VIEWER_FORMATS := common/buffer.c common/number.c common/json.c profile/profile.
 	profile/formats/otlp.c profile/formats/dictionary.c profile/formats/formats.c common/protobuf.c \
 	ipc/batch.c ipc/batch_build.c ipc/short_name.c common/hash_table.c
 VIEWER_HUB := ipc/hub_client.c ipc/counters.c $(IPC)
-trifold-viewer_SRCS := $(wildcard viewer/server/*.c) $(VIEWER_FORMATS) $(VIEWER_HUB) $(COMMON) common/listen.c common/page_key.c common/signals.c \
-	common/sandbox_root.c
+trifold-viewer_SRCS := $(wildcard viewer/server/*.c) $(VIEWER_FORMATS) $(VIEWER_HUB) $(COMMON) common/listen.c common/page_key.c common/signals.c
 trifold-viewer_GEN  := viewer/server/otlp_in.pb-c.c viewer/live.o.c profile/formats/page.o.c
 trifold-viewer_LIBS := -lmicrohttpd -lprotobuf-c -lz -lzstd -lxxhash -lseccomp -lcap-ng
 

@@ -21,8 +21,8 @@ static void config_check_say(const char *path, uint32_t line, bool warning,
 		text);
 }
 
-static void show_key(const struct config *c, const struct config_value *v,
-		     enum config_id id)
+static void check_show_key(const struct config *c, const struct config_value *v,
+			   enum config_id id)
 {
 	char value[512], origin[PATH_MAX + 16];
 
@@ -40,7 +40,7 @@ static void config_check_show(const struct config *c)
 			printf("%s[%s]\n", *section ? "\n" : "",
 			       config_keys[i].section);
 		section = config_keys[i].section;
-		show_key(c, c->value, i);
+		check_show_key(c, c->value, i);
 	}
 	for (unsigned int i = 0; i < c->n_more; i++) {
 		const char *name = c->more[i].name;
@@ -50,12 +50,12 @@ static void config_check_show(const struct config *c)
 							 sizeof(q)));
 		for (int k = 0; k < KEY__COUNT; k++) {
 			if (config_key_of_more(k))
-				show_key(c, c->more[i].value, k);
+				check_show_key(c, c->more[i].value, k);
 		}
 	}
 }
 
-static void say_ok(const struct config *c)
+static void check_say_ok(const struct config *c)
 {
 	for (unsigned int file = 0; file < c->n_files; file++) {
 		int n = 0;
@@ -88,7 +88,11 @@ int check_config_run(const struct options *o)
 	else if (o->effective)
 		config_check_show(&c);
 	else
-		say_ok(&c);
+		check_say_ok(&c);
 	config_fini(&c);
-	return r == -ENOMEM ? 1 : r ? EXIT_USAGE : 0;
+	if (r == -ENOMEM)
+		return 1;
+	if (r)
+		return EXIT_USAGE;
+	return 0;
 }

@@ -17,25 +17,28 @@
 #include "common/log.h"
 #include "common/number.h"
 
-#define SHOWN_MAX	96	/* of a foreign word in a message */
+#define SHOWN_MAX	96	/* of a quoted word in a message, bytes */
 
 struct loading {
 	struct config *c;
 	config_say *say;
 	const char *section;
 	struct config_value *value;	/* of this section */
-	uint32_t file;		/* that is read, or is meant */
+	uint32_t file;		/* that is being read, or that a message is
+				 * about */
 	size_t left;		/* bytes that files may still have */
 	bool skip;		/* an unknown section: reported before */
 	bool open;		/* everybody can read the file */
-	bool strict;		/* root will obey it */
+	bool strict;		/* it takes effect with root's rights */
 };
 
-/* --- telling -------------------------------------------------------------- */
+/* --- messages ------------------------------------------------------------- */
 
 const char *config_path(const struct config *c, uint32_t file)
 {
-	return file < c->n_files ? c->file[file] : CONFIG_PATH_DEFAULT;
+	if (file < c->n_files)
+		return c->file[file];
+	return CONFIG_PATH_DEFAULT;
 }
 
 void config_log(const char *path, uint32_t line, bool warning,
@@ -52,7 +55,7 @@ void config_log(const char *path, uint32_t line, bool warning,
 }
 
 __attribute__((format(printf, 3, 4))) static void
-config_config_mistake(struct loading *l, uint32_t line, const char *fmt, ...)
+config_mistake(struct loading *l, uint32_t line, const char *fmt, ...)
 {
 	struct config *c = l->c;
 	char text[512];
@@ -66,55 +69,57 @@ config_config_mistake(struct loading *l, uint32_t line, const char *fmt, ...)
 	l->say(config_path(c, l->file), line, false, text);
 	if (c->mistakes == CONFIG_MISTAKES_MAX)
 		l->say(config_path(c, l->file), line, false,
-		       "too many mistakes: no more are told");
+		       "too many mistakes: the rest is not reported");
 }
 
-static const char *quote(const char *s, char out[SHOWN_MAX])
+static const char *config_quote(const char *s, char out[SHOWN_MAX])
 {
 	return log_quote(s, strlen(s), out, SHOWN_MAX);
 }
 
 /* --- lines of the file ---------------------------------------------------- */
 
-static void on_mistake(void *arg, uint32_t line, const char *text)
+static void config_on_mistake(void *arg, uint32_t line, const char *text)
 {
-	config_config_mistake(arg, line, "%s", text);
+	config_mistake(arg, line, "%s", text);
 }
 
-/* The receiver of this name; of an earlier file what it has so far. */
-static struct config_more *more_of_name(struct config *c, const char *name)
+/* The receiver of this name, with the values that earlier files gave it. */
+static struct config_more *config_find_more(struct config *c, const char *name)
 {
 	for (unsigned int i = 0; i < c->n_more; i++) {
 		if (!strcmp(c->more[i].name, name))
 			return &c->more[i];
 	}
-	return c->n_more < CONFIG_MORE_MAX ? &c->more[c->n_more] : NULL;
+	if (c->n_more < CONFIG_MORE_MAX)
+		return &c->more[c->n_more];
+	return NULL;
 }
 
-static void more_section(struct loading *l, uint32_t line, const char *section,
-			 const char *name)
+static void config_start_more(struct loading *l, uint32_t line,
+			      const char *section, const char *name)
 {
-	struct config_more *m = more_of_name(l->c, name);
+	struct config_more *m = config_find_more(l->c, name);
 	char q[SHOWN_MAX];
 
 	l->skip = true;
 	if (strcmp(section, config_keys[KEY_ENDPOINT].section)) {
-		config_config_mistake(l, line,
-				      "[%s] has no second name: write [%s]",
+		config_mistake(l, line,
+				      "[%s] takes no second name: write [%s]",
 				      section, section);
 		return;
 	}
 	if (!m) {
-		config_config_mistake(
-			l, line, "there are more than %d further receivers",
+		config_mistake(
+			l, line, "there are more than %d additional receivers",
 			CONFIG_MORE_MAX);
 		return;
 	}
 	if (m->line && m->file == l->file) {
-		config_config_mistake(
+		config_mistake(
 			l, line,
 			"[export \"%s\"] is in line %u already: give each receiver a name of its own",
-			quote(name, q), m->line);
+			config_quote(name, q), m->line);
 		return;
 	}
 	l->skip = false;
@@ -125,8 +130,8 @@ static void more_section(struct loading *l, uint32_t line, const char *section,
 	m->name = name;
 }
 
-static void on_section(void *arg, uint32_t line, const char *section,
-		       const char *name)
+static void config_on_section(void *arg, uint32_t line, const char *section,
+			      const char *name)
 {
 	struct loading *l = arg;
 	const char *like;
@@ -136,60 +141,62 @@ static void on_section(void *arg, uint32_t line, const char *section,
 	l->value = l->c->value;
 	l->skip = !section || !config_section_known(section);
 	if (!l->skip && name) {
-		more_section(l, line, section, name);
+		config_start_more(l, line, section, name);
 		return;
 	}
 	if (!section || !l->skip)
 		return;
 	like = config_key_like(NULL, section);
 	if (like)
-		config_config_mistake(
+		config_mistake(
 			l, line, "there is no section [%s]: did you mean [%s]?",
-			quote(section, q), like);
+			config_quote(section, q), like);
 	else
-		config_config_mistake(
+		config_mistake(
 			l, line,
 			"there is no section [%s]; `trifold check-config --defaults` shows all",
-			quote(section, q));
+			config_quote(section, q));
 }
 
-static void unknown_key(struct loading *l, uint32_t line, const char *key)
+static void config_unknown_key(struct loading *l, uint32_t line,
+			       const char *key)
 {
 	enum config_id elsewhere = config_key_find(NULL, key);
 	const char *like = config_key_like(l->section, key);
 	char q[SHOWN_MAX];
 
-	quote(key, q);
+	config_quote(key, q);
 	if (elsewhere != KEY__COUNT)
-		config_config_mistake(l, line, "%s belongs into [%s], not [%s]",
+		config_mistake(l, line, "%s belongs in [%s], not [%s]",
 				      q, config_keys[elsewhere].section,
 				      l->section);
 	else if (like)
-		config_config_mistake(l, line,
+		config_mistake(l, line,
 				      "[%s] has no key %s: did you mean %s?",
 				      l->section, q, like);
 	else
-		config_config_mistake(
+		config_mistake(
 			l, line,
 			"[%s] has no key %s; `trifold check-config --defaults` shows all",
 			l->section, q);
 }
 
-static void bad_value(struct loading *l, uint32_t line,
-		      const struct config_key *k, const char *value,
-		      const char *wanted)
+static void config_bad_value(struct loading *l, uint32_t line,
+			     const struct config_key *k, const char *value,
+			     const char *wanted)
 {
 	char q[SHOWN_MAX];
 
-	config_config_mistake(l, line, "%s needs %s, not \"%s\"%s", k->name,
-			      wanted, k->secret ? "..." : quote(value, q),
+	config_mistake(l, line, "%s needs %s, not \"%s\"%s", k->name,
+			      wanted, k->secret ? "..." : config_quote(value,
+								       q),
 			      strstr(value, " #")
 				      ? " (a comment needs a line of its own)"
 				      : "");
 }
 
-static void on_key(void *arg, uint32_t line, const char *key,
-		   const char *value)
+static void config_on_key(void *arg, uint32_t line, const char *key,
+			  const char *value)
 {
 	struct loading *l = arg;
 	const char *wanted;
@@ -200,30 +207,30 @@ static void on_key(void *arg, uint32_t line, const char *key,
 	if (l->skip)
 		return;
 	if (!l->section) {
-		config_config_mistake(l, line,
+		config_mistake(l, line,
 				      "write a [section] before the first key");
 		return;
 	}
 	id = config_key_find(l->section, key);
 	if (id == KEY__COUNT) {
-		unknown_key(l, line, key);
+		config_unknown_key(l, line, key);
 		return;
 	}
 	if (l->value != l->c->value && !config_key_of_more(id)) {
-		config_config_mistake(
+		config_mistake(
 			l, line, "%s is of the first receiver only: set it in [%s]",
 			key, l->section);
 		return;
 	}
 	v = &l->value[id];
 	if (v->line && v->file == l->file) {
-		config_config_mistake(
+		config_mistake(
 			l, line,
 			"%s was set in line %u already: remove one of them",
 			key, v->line);
 		return;
 	}
-	/* what an earlier file says is of no use any more */
+	/* it overrides an earlier file, also when it is wrong */
 	*v = (struct config_value){
 		.text = config_keys[id].def, .file = l->file, .line = line,
 	};
@@ -231,7 +238,7 @@ static void on_key(void *arg, uint32_t line, const char *key,
 		return;			/* the default */
 	wanted = config_key_check(&config_keys[id], value, buf, sizeof(buf));
 	if (wanted) {
-		bad_value(l, line, &config_keys[id], value, wanted);
+		config_bad_value(l, line, &config_keys[id], value, wanted);
 		v->wrong = true;
 		return;
 	}
@@ -241,23 +248,24 @@ static void on_key(void *arg, uint32_t line, const char *key,
 
 /* --- the file ------------------------------------------------------------- */
 
-static void check_owner(struct loading *l, const char *path, const struct stat *st)
+static void config_check_owner(struct loading *l, const char *path, const struct stat *st)
 {
 	char text[PATH_MAX + 128] = "";
 
 	if (st->st_uid != 0)
-		snprintf(text, sizeof(text), "it belongs to user %u, whom root would obey: chown root %s",
+		snprintf(text, sizeof(text), "it belongs to user %u, but takes "
+			 "effect with root's rights: chown root %s",
 			 (unsigned int)st->st_uid, path);
 	else if (st->st_mode & (S_IWGRP | S_IWOTH))
-		snprintf(text, sizeof(text), "others than root may write it, and root would "
-			 "obey them: chmod go-w %s", path);
+		snprintf(text, sizeof(text), "others than root may write it, and it takes "
+			 "effect with root's rights: chmod go-w %s", path);
 	if (!*text)
 		return;
 	l->c->mistakes += l->strict;
 	l->say(path, 0, !l->strict, text);
 }
 
-/* Into *text, of malloc.  0, or -errno; 1 when a mistake was told. */
+/* Read into *text (malloc).  0, or -errno; 1 when a mistake was reported. */
 static int config_config_read_text(struct loading *l, int fd, char **text, size_t *len)
 {
 	struct stat st;
@@ -266,10 +274,10 @@ static int config_config_read_text(struct loading *l, int fd, char **text, size_
 	if (fstat(fd, &st) < 0)
 		return -errno;
 	if (!S_ISREG(st.st_mode)) {
-		config_config_mistake(l, 0, "this is no file");
+		config_mistake(l, 0, "this is not a regular file");
 		return 1;
 	}
-	check_owner(l, config_path(l->c, l->file), &st);
+	config_check_owner(l, config_path(l->c, l->file), &st);
 	l->open = st.st_mode & S_IROTH;
 	*text = malloc(l->left + 1);
 	if (!*text)
@@ -281,32 +289,34 @@ static int config_config_read_text(struct loading *l, int fd, char **text, size_
 		if (n == 0)
 			return 0;
 	}
-	config_config_mistake(l, 0, "the file is larger than %d bytes%s", CONFIG_FILE_MAX,
+	config_mistake(l, 0, "the file is larger than %d bytes%s", CONFIG_FILE_MAX,
 			      l->file ? ", together with those before it" : "");
 	return 1;
 }
 
-static void check_secrets(struct loading *l, const struct config_value *v)
+static void config_check_secrets(struct loading *l,
+				 const struct config_value *v)
 {
 	for (int i = 0; i < KEY__COUNT; i++) {
 		if (l->open && config_keys[i].secret && v[i].source == FROM_FILE &&
 		    v[i].file == l->file)
 			l->say(config_path(l->c, l->file), v[i].line, true,
-			       "everybody can read this file: chmod o-r, if the value is a secret");
+			       "any user can read this file: chmod o-r, if the value is a secret");
 	}
 }
 
-static void check_key_file(struct loading *l, const struct config_value *v)
+static void config_check_key_file(struct loading *l,
+				  const struct config_value *v)
 {
 	l->file = v[KEY_CLIENT_KEY].file;
 	if (v[KEY_CLIENT_KEY].source == FROM_FILE &&
 	    !*v[KEY_CLIENT_CERT].text)
-		config_config_mistake(
+		config_mistake(
 			l, v[KEY_CLIENT_KEY].line,
 			"client_key without client_certificate: set both");
 }
 
-static void check_more(struct loading *l)
+static void config_check_more(struct loading *l)
 {
 	char q[SHOWN_MAX];
 
@@ -316,17 +326,18 @@ static void check_more(struct loading *l)
 		l->file = m->file;
 		if (!*m->value[KEY_ENDPOINT].text &&
 		    !m->value[KEY_ENDPOINT].wrong)
-			config_config_mistake(
+			config_mistake(
 				l, m->line, "[export \"%s\"] needs an endpoint",
-				quote(m->name, q));
-		check_key_file(l, m->value);
+				config_quote(m->name, q));
+		config_check_key_file(l, m->value);
 	}
 }
 
 static void config_config_parse(struct loading *l, char *text, size_t len)
 {
 	static const struct config_file_ops ops = {
-		.section = on_section, .key = on_key, .mistake = on_mistake,
+		.section = config_on_section, .key = config_on_key, .mistake =
+			config_on_mistake,
 	};
 
 	l->section = NULL;
@@ -335,8 +346,8 @@ static void config_config_parse(struct loading *l, char *text, size_t len)
 	config_file_parse(text, len, &ops, l);
 }
 
-/* One more file; takes over path, of malloc. */
-static int read_file(struct loading *l, char *path)
+/* Read another file; takes over path (malloc). */
+static int config_read_file(struct loading *l, char *path)
 {
 	struct config *c = l->c;
 	/* a FIFO or device must not block */
@@ -347,34 +358,37 @@ static int read_file(struct loading *l, char *path)
 
 	l->file = c->n_files++;
 	c->file[l->file] = own[0] = path;
-	r = fd < 0 ? -errno : config_config_read_text(l, fd, &own[1], &len);
+	if (fd < 0)
+		r = -errno;
+	else
+		r = config_config_read_text(l, fd, &own[1], &len);
 	if (fd >= 0)
 		close(fd);
 	if (r < 0 && r != -ENOMEM)
-		config_config_mistake(l, 0, "cannot be read: %s", strerror(-r));
+		config_mistake(l, 0, "cannot be read: %s", strerror(-r));
 	if (r < 0)
 		return r;
 	if (!r) {
 		l->left -= len;
 		config_config_parse(l, own[1], len);
 	}
-	check_secrets(l, c->value);
+	config_check_secrets(l, c->value);
 	for (unsigned int i = 0; i < c->n_more; i++)
-		check_secrets(l, c->more[i].value);
+		config_check_secrets(l, c->more[i].value);
 	return 0;
 }
 
-static void check_dir(struct loading *l, const char *dir)
+static void config_check_dir(struct loading *l, const char *dir)
 {
 	struct stat st;
 
-	/* who may write it chooses its files, old ones of root's too */
+	/* a writer of the directory chooses its files, old ones of root too */
 	if (stat(dir, &st) == 0)
-		check_owner(l, dir, &st);
+		config_check_owner(l, dir, &st);
 }
 
-static int read_places(struct loading *l, const char *vendor, const char *admin,
-		       struct config_places *p)
+static int config_read_places(struct loading *l, const char *vendor,
+			      const char *admin, struct config_places *p)
 {
 	int r = config_places_find(vendor, admin, p);
 
@@ -383,21 +397,21 @@ static int read_places(struct loading *l, const char *vendor, const char *admin,
 	if (r) {
 		l->c->mistakes++;
 		l->say(p->failed, 0, false, r == -E2BIG ?
-		       "this is one file too many: they may be 32" : strerror(-r));
+		       "more than 32 files: this is one file too many" : strerror(-r));
 		return r;
 	}
 	for (unsigned int i = 0; i < p->n_dirs; i++)
-		check_dir(l, p->dir[i]);
+		config_check_dir(l, p->dir[i]);
 	for (unsigned int i = 0; i < p->n && r != -ENOMEM; i++) {
-		r = read_file(l, p->file[i]);
+		r = config_read_file(l, p->file[i]);
 		p->file[i] = NULL;
 	}
 	return r;
 }
 
-/* --- what wins over it ---------------------------------------------------- */
+/* --- what overrides the files --------------------------------------------- */
 
-static void from_environment(struct config *c, enum config_id id)
+static void config_from_environment(struct config *c, enum config_id id)
 {
 	struct config_value *v = &c->value[id];
 
@@ -406,7 +420,10 @@ static void from_environment(struct config *c, enum config_id id)
 		const char *s;
 
 		config_key_variable(&config_keys[id], profiles, name);
-		s = *name ? getenv(name) : NULL;
+		if (*name)
+			s = getenv(name);
+		else
+			s = NULL;
 		if (!s || !*s)
 			continue;
 		v->text = s;
@@ -416,21 +433,26 @@ static void from_environment(struct config *c, enum config_id id)
 	}
 }
 
-static void from_options(struct config *c, enum config_id id,
-			 const struct options *o)
+static void config_from_options(struct config *c, enum config_id id,
+				const struct options *o)
 {
 	const struct config_key *k = &config_keys[id];
-	const char *s = k->flag && o ? options_given(o, k->flag) : NULL;
+	const char *s = NULL;
 
+	if (k->flag && o)
+		s = options_given(o, k->flag);
 	if (!s)
 		return;
-	c->value[id].text = k->flag_value ? k->flag_value : s;
+	if (k->flag_value)
+		c->value[id].text = k->flag_value;
+	else
+		c->value[id].text = s;
 	c->value[id].source = FROM_FLAG;
 }
 
-/* The file's values are checked where they are read, options' numbers by
- * options_parse(), other variables by exporterd. */
-static void check_outside(struct loading *l, enum config_id id)
+/* Check what is outside of the files: a file's values are checked as it is read,
+ * numbers of options by options_parse(), other variables by exporterd. */
+static void config_check_beyond_file(struct loading *l, enum config_id id)
 {
 	const struct config_value *v = &l->c->value[id];
 	const struct config_key *k = &config_keys[id];
@@ -447,12 +469,12 @@ static void check_outside(struct loading *l, enum config_id id)
 		 v->source == FROM_FLAG ? "--" : "",
 		 v->source == FROM_FLAG ? k->flag : v->variable);
 	snprintf(text, sizeof(text), "needs %s, not \"%s\"", wanted,
-		 quote(v->text, q));
+		 config_quote(v->text, q));
 	l->c->mistakes++;
 	l->say(what, 0, false, text);
 }
 
-static void init(struct config *c)
+static void config_init_values(struct config *c)
 {
 	memset(c, 0, sizeof(*c));
 	for (int i = 0; i < KEY__COUNT; i++) {
@@ -467,37 +489,41 @@ int config_parse(struct config *c, const char *path, char *text, size_t len,
 {
 	struct loading l = { .c = c, .say = say };
 
-	init(c);
+	config_init_values(c);
 	c->file[c->n_files++] = path;
 	c->own[0] = text;
 	config_config_parse(&l, text, len);
-	check_more(&l);
-	return c->mistakes ? -EINVAL : 0;
+	config_check_more(&l);
+	if (c->mistakes)
+		return -EINVAL;
+	return 0;
 }
 
-/* Variables and options, now that the files are read. */
-static int outside(struct loading *l, const struct options *o)
+/* Apply variables and options, after the files. */
+static int config_set_beyond_file(struct loading *l, const struct options *o)
 {
 	const struct config_more *homeless;
 	struct config *c = l->c;
 
-	check_more(l);
+	config_check_more(l);
 	homeless = config_env_number(c);
 	if (homeless) {
 		l->file = homeless->file;
-		config_config_mistake(
+		config_mistake(
 			l, homeless->line,
 			"no number is left for this receiver: unset some TRIFOLD_EXPORTER_<N>_* variables");
 	}
 	if (config_env_make(c))
 		return -ENOMEM;
 	for (int i = 0; i < KEY__COUNT; i++) {
-		from_environment(c, i);
-		from_options(c, i, o);
-		check_outside(l, i);
+		config_from_environment(c, i);
+		config_from_options(c, i, o);
+		config_check_beyond_file(l, i);
 	}
-	check_key_file(l, c->value);
-	return c->mistakes ? -EINVAL : 0;
+	config_check_key_file(l, c->value);
+	if (c->mistakes)
+		return -EINVAL;
+	return 0;
 }
 
 int config_load_below(struct config *c, const char *vendor, const char *admin,
@@ -506,15 +532,17 @@ int config_load_below(struct config *c, const char *vendor, const char *admin,
 	struct config_places p;
 	struct loading l = {
 		.c = c, .say = say, .left = CONFIG_FILE_MAX,
-		/* `trifold run` reads it for root, if not as root */
+		/* `trifold run` acts on it as root, whoever reads it */
 		.strict = o || geteuid() == 0,
 	};
 	int r;
 
-	init(c);
-	r = read_places(&l, vendor, admin, &p);
+	config_init_values(c);
+	r = config_read_places(&l, vendor, admin, &p);
 	config_places_free(&p);
-	return r == -ENOMEM ? r : outside(&l, o);
+	if (r == -ENOMEM)
+		return r;
+	return config_set_beyond_file(&l, o);
 }
 
 int config_load(struct config *c, const char *path, const struct options *o,
@@ -529,10 +557,15 @@ int config_load(struct config *c, const char *path, const struct options *o,
 
 	if (!path)
 		return config_load_below(c, CONFIG_DIR_VENDOR, CONFIG_DIR_ADMIN, o, say);
-	init(c);
+	config_init_values(c);
 	copy = strdup(path);
-	r = copy ? read_file(&l, copy) : -ENOMEM;
-	return r == -ENOMEM ? r : outside(&l, o);
+	if (copy)
+		r = config_read_file(&l, copy);
+	else
+		r = -ENOMEM;
+	if (r == -ENOMEM)
+		return r;
+	return config_set_beyond_file(&l, o);
 }
 
 void config_fini(struct config *c)
@@ -597,7 +630,10 @@ void config_apply_key(const struct config *c, enum config_id id,
 		o->no_page = !config_yes(c, id);
 		break;
 	case KEY_LISTEN:
-		o->listen = *text ? text : NULL;
+		if (*text)
+			o->listen = text;
+		else
+			o->listen = NULL;
 		break;
 	case KEY_MEMORY:
 		o->page_memory = config_number(c, id);
@@ -620,16 +656,22 @@ void config_apply(const struct config *c, struct options *o)
 	o->config = c;
 }
 
-static const char *without_user(const char *url, char *out, size_t size)
+static const char *config_hide_user(const char *url, char *out, size_t size)
 {
 	const char *host = strstr(url, "//"), *end, *at;
 	char q[512];
 	int scheme;
 
-	host = host ? host + 2 : url;
+	if (host)
+		host += 2;
+	else
+		host = url;
 	end = host + strcspn(host, "/?#");
 	at = memrchr(host, '@', (size_t)(end - host));
-	scheme = at ? (int)(host - url) : 0;
+	if (at)
+		scheme = (int)(host - url);
+	else
+		scheme = 0;
 	log_quote(at ? at + 1 : url, strcspn(at ? at + 1 : url, "?#"), q,
 		  sizeof(q));
 	snprintf(out, size, "%.*s%s%s", scheme, url, at ? "(hidden)@" : "", q);
@@ -642,7 +684,7 @@ const char *config_shown(const struct config_value *v, enum config_id id,
 	const char *s = v[id].text;
 
 	if (config_keys[id].kind == KIND_URL)
-		return without_user(s, out, size);
+		return config_hide_user(s, out, size);
 	if (config_keys[id].secret && *s)
 		s = "(hidden)";
 	return log_quote(s, strlen(s), out, size);

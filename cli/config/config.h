@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * config - the configuration that is in effect, and where each value is from
+ * config - the configuration in effect, and the source of each value
  *
  * An option of the command line wins over OTEL_EXPORTER_OTLP_PROFILES_*, that
  * over OTEL_EXPORTER_OTLP_*, that over the file, that over the default; an
  * empty variable, or an empty value, is none.
  *
- * The files (places.h) are read as root, so when root reads them nobody else may be
- * able to write them, or to put one beside them.  A later file wins over one before
- * it, key by key.  All mistakes are reported, not only the first.
+ * The files (places.h) are read as root, so when root reads them, only root may
+ * be able to write them or add to their directories.  A later file overrides an
+ * earlier one, key by key.  All mistakes are reported, not only the first.
  */
 #ifndef CLI_CONFIG_CONFIG_H
 #define CLI_CONFIG_CONFIG_H
@@ -20,16 +20,16 @@
 #include "cli/config/options.h"
 #include "cli/config/values.h"
 
-#define CONFIG_MISTAKES_MAX	100	/* told */
+#define CONFIG_MISTAKES_MAX	100	/* reported */
 
 /* Reports a mistake; line 0: of the whole file. */
 typedef void config_say(const char *path, uint32_t line, bool warning,
 			const char *text);
 
 /*
- * Read path alone; NULL: all files that there are in the default places.  Then what
- * the environment and o's options say (o may be NULL).  Returns 0; -EINVAL if
- * there were mistakes, all reported; -ENOMEM. config_fini() in any case.
+ * Read path alone; NULL: the files in the default places.  Then apply the
+ * environment and the options of o (may be NULL).  Returns 0; -EINVAL if there
+ * were mistakes, all reported; -ENOMEM. config_fini() in any case.
  */
 int config_load(struct config *c, const char *path, const struct options *o,
 		config_say *say);
@@ -47,7 +47,8 @@ int config_parse(struct config *c, const char *path, char *text, size_t len,
 		 config_say *say);
 void config_fini(struct config *c);
 
-/* Copy what `trifold run` uses into *o, all of it or one key; texts stay c's. */
+/* Copy what `trifold run` uses into *o, all of it or one key; texts are borrowed
+ * from c. */
 void config_apply(const struct config *c, struct options *o);
 void config_apply_key(const struct config *c, enum config_id id,
 		      struct options *o);
@@ -59,7 +60,7 @@ uint32_t config_number(const struct config *c, enum config_id id);
 const char *config_shown(const struct config_value *v, enum config_id id,
 			 char *out, size_t size);
 
-/* The path of one of its files; where there is none, of the default one. */
+/* The path of one of its files; the default one if it has none. */
 const char *config_path(const struct config *c, uint32_t file);
 
 /* "/etc/trifold/trifold.conf:7", "OTEL_SERVICE_NAME", "--endpoint", "default" */

@@ -11,7 +11,7 @@
 
 extern char **environ;
 
-static int add_env(struct config *c, size_t *n, const char *name,
+static int env_add(struct config *c, size_t *n, const char *name,
 		   const char *text)
 {
 	if (*n == CONFIG_ENV_MAX ||
@@ -23,7 +23,7 @@ static int add_env(struct config *c, size_t *n, const char *name,
 	return 0;
 }
 
-static bool is_taken(unsigned int number)
+static bool env_is_set(unsigned int number)
 {
 	char start[32];
 	int len = snprintf(start, sizeof(start), "TRIFOLD_EXPORTER_%u_", number);
@@ -40,14 +40,16 @@ const struct config_more *config_env_number(struct config *c)
 	unsigned int i = 0;
 
 	for (unsigned int n = 2; n <= EXPORTERS_MAX && i < c->n_more; n++) {
-		if (!is_taken(n))
+		if (!env_is_set(n))
 			c->more[i++].number = n;
 	}
-	return i < c->n_more ? &c->more[i] : NULL;
+	if (i < c->n_more)
+		return &c->more[i];
+	return NULL;
 }
 
-static int make_more_env(struct config *c, size_t *n,
-			 const struct config_more *m)
+static int env_add_more(struct config *c, size_t *n,
+			const struct config_more *m)
 {
 	char name[64];
 	int r = 0;
@@ -57,7 +59,7 @@ static int make_more_env(struct config *c, size_t *n,
 			continue;
 		snprintf(name, sizeof(name), "TRIFOLD_EXPORTER_%u_%s",
 			 m->number, config_keys[i].variable);
-		r = add_env(c, n, name, m->value[i].text);
+		r = env_add(c, n, name, m->value[i].text);
 	}
 	return r;
 }
@@ -73,15 +75,19 @@ int config_env_make(struct config *c)
 		char name[64];
 
 		config_key_variable(&config_keys[i], false, name);
-		set = *name ? getenv(name) : NULL;
-		/* other signals use it, even if the variable of profiles
-		 * wins */
+		if (*name)
+			set = getenv(name);
+		else
+			set = NULL;
+		/* other signals use it, also where the variable of profiles
+		 * overrides it */
 		if (!*name || v->source != FROM_FILE || (set && *set))
 			continue;
-		r = r ? r : add_env(c, &n, name, v->text);
+		if (!r)
+			r = env_add(c, &n, name, v->text);
 	}
 	for (unsigned int i = 0; i < c->n_more && !r; i++)
-		r = make_more_env(c, &n, &c->more[i]);
+		r = env_add_more(c, &n, &c->more[i]);
 	return r;
 }
 
@@ -100,9 +106,12 @@ bool config_env_network(const struct config *c)
 
 bool config_env_debuginfod(const struct config *c)
 {
-	const char *s = c ? c->value[KEY_DEBUGINFOD_URLS].text :
-			    getenv(config_keys[KEY_DEBUGINFOD_URLS].variable);
+	const char *s;
 
+	if (c)
+		s = c->value[KEY_DEBUGINFOD_URLS].text;
+	else
+		s = getenv(config_keys[KEY_DEBUGINFOD_URLS].variable);
 	return s && *s;
 }
 

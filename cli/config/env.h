@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * config_env - what the file says, as variables for exporterd
+ * config_env - the file's values as variables for exporterd
  *
- * In its environment and not as arguments: headers are secrets, and everybody
- * can read the arguments of a process.
+ * They are passed by environment, not as arguments: headers are secrets, and any
+ * user can read the arguments of a process.
  */
 #ifndef CLI_CONFIG_ENV_H
 #define CLI_CONFIG_ENV_H
@@ -13,18 +13,19 @@
 #include "cli/config/values.h"
 
 /*
- * Number the further receivers, from the lowest N of which our environment has
- * no TRIFOLD_EXPORTER_<N>_*.  Returns the first that got none, or NULL.
+ * Number the additional receivers, starting at the lowest N for which the
+ * environment has no TRIFOLD_EXPORTER_<N>_*.  Returns the first one without a
+ * number, or NULL.
  */
 const struct config_more *config_env_number(struct config *c);
 
-/* Fill in c->env: only what the file says; exporterd finds the variables that
- * win over it in its own environment.  0 or -ENOMEM. */
+/* Fill in c->env: only values of the file; exporterd finds variables that
+ * override them in its own environment.  0 or -ENOMEM. */
 int config_env_make(struct config *c);
 
-/* Do options, environment or file say where to send profiles? */
+/* Does an option, the environment or the file name a receiver of profiles? */
 bool config_env_network(const struct config *c);
-/* ... or the environment where to send metrics? */
+/* ... or the environment a receiver of metrics? */
 bool config_env_export(const struct config *c);
 
 /* Are debuginfod servers to be asked?  c: NULL, there is no configuration. */

@@ -50,9 +50,13 @@ static void config_file_section(const struct parser *p, char *s)
 		n = strcspn(s, " \t\"[]");
 		if (s[n]) {
 			name = config_file_trim(s + n);
-			name = *name == '"' ? config_file_unquote(name) : NULL;
+			if (*name == '"')
+				name = config_file_unquote(name);
+			else
+				name = NULL;
 			s[n] = '\0';
-			n = name && *name && !strpbrk(name, "\"[]") ? n : 0;
+			if (!name || !*name || strpbrk(name, "\"[]"))
+				n = 0;
 		}
 		if (n) {
 			p->ops->section(p->arg, p->line, s, name);
@@ -65,7 +69,7 @@ static void config_file_section(const struct parser *p, char *s)
 	p->ops->section(p->arg, p->line, NULL, NULL);
 }
 
-static void key(const struct parser *p, char *s)
+static void file_take_key(const struct parser *p, char *s)
 {
 	char *eq = strchr(s, '='), *value;
 
@@ -88,7 +92,7 @@ static void key(const struct parser *p, char *s)
 		p->ops->key(p->arg, p->line, s, value);
 }
 
-static void one_line(const struct parser *p, char *s, size_t len)
+static void file_take_line(const struct parser *p, char *s, size_t len)
 {
 	char text[80];
 
@@ -117,7 +121,7 @@ static void one_line(const struct parser *p, char *s, size_t len)
 	if (*s == '[')
 		config_file_section(p, s);
 	else
-		key(p, s);
+		file_take_key(p, s);
 }
 
 void config_file_parse(char *text, size_t len,
@@ -132,7 +136,7 @@ void config_file_parse(char *text, size_t len,
 
 		p.line++;
 		text[n] = '\0';
-		one_line(&p, text, n);
+		file_take_line(&p, text, n);
 		text += n + (eol != NULL);
 	}
 }

@@ -231,7 +231,7 @@ const struct config_key config_keys[KEY__COUNT] = {
 
 /* --- names ---------------------------------------------------------------- */
 
-static bool is_in(const struct config_key *k, const char *section)
+static bool keys_is_in_section(const struct config_key *k, const char *section)
 {
 	return !section || !strcmp(k->section, section);
 }
@@ -240,7 +240,7 @@ enum config_id config_key_find(const char *section, const char *name)
 {
 	int i = 0;
 
-	while (i < KEY__COUNT && (!is_in(&config_keys[i], section) ||
+	while (i < KEY__COUNT && (!keys_is_in_section(&config_keys[i], section) ||
 				  strcmp(config_keys[i].name, name)))
 		i++;
 	return i;
@@ -249,7 +249,7 @@ enum config_id config_key_find(const char *section, const char *name)
 bool config_section_known(const char *section)
 {
 	for (int i = 0; i < KEY__COUNT; i++) {
-		if (is_in(&config_keys[i], section))
+		if (keys_is_in_section(&config_keys[i], section))
 			return true;
 	}
 	return false;
@@ -262,7 +262,7 @@ const char *config_key_like(const char *section, const char *name)
 	for (int i = 0; i < KEY__COUNT; i++) {
 		const struct config_key *k = &config_keys[i];
 
-		if (is_in(k, section))
+		if (keys_is_in_section(k, section))
 			suggest_offer(&s, section ? k->name : k->section);
 	}
 	return s.best;
@@ -282,14 +282,14 @@ const char *config_key_variable(const struct config_key *k, bool profiles,
 
 /* --- values --------------------------------------------------------------- */
 
-static bool is_number(const char *s, uint32_t min, uint32_t max)
+static bool keys_is_number(const char *s, uint32_t min, uint32_t max)
 {
 	uint64_t v;
 
 	return number_parse(s, min, max, &v);
 }
 
-static bool is_choice(const char *s, const char *choices)
+static bool keys_is_choice(const char *s, const char *choices)
 {
 	size_t len = strlen(s), n;
 
@@ -302,12 +302,17 @@ static bool is_choice(const char *s, const char *choices)
 }
 
 /* Checked without libcurl; exporterd checks again with it. */
-static bool is_url(const char *s)
+static bool keys_is_url(const char *s)
 {
-	size_t n = !strncmp(s, "http://", 7) ? 7 :
-		   !strncmp(s, "https://", 8) ? 8 : 0;
+	size_t n;
 	const char *at, *end, *port;
 
+	if (!strncmp(s, "http://", 7))
+		n = 7;
+	else if (!strncmp(s, "https://", 8))
+		n = 8;
+	else
+		n = 0;
 	if (!n || strpbrk(s, " \t\\\"<>^`{|}"))
 		return false;
 	s += n;
@@ -324,7 +329,7 @@ static bool is_url(const char *s)
 		n = (size_t)(end - port - 1);
 		if (n < sizeof(digits))
 			memcpy(digits, port + 1, n);
-		if (!is_number(digits, 1, 65535))
+		if (!keys_is_number(digits, 1, 65535))
 			return false;
 		end = port;
 	}
@@ -333,7 +338,7 @@ static bool is_url(const char *s)
 }
 
 /* With blanks between them, as in DEBUGINFOD_URLS. */
-static bool is_urls(const char *s)
+static bool keys_is_urls(const char *s)
 {
 	char copy[CONFIG_LINE_MAX + 1], *save;
 	bool any = false;
@@ -345,7 +350,8 @@ static bool is_urls(const char *s)
 	strcpy(copy, s);
 	for (char *word = strtok_r(copy, " \t", &save); word;
 	     word = strtok_r(NULL, " \t", &save)) {
-		if (!is_url(word) || strchr(word, '@'))	/* no secrets: everybody sees them */
+		if (!keys_is_url(word) || strchr(word, '@'))	/* no secrets: any user can see
+								 * them */
 			return false;
 		any = true;
 	}
@@ -362,7 +368,7 @@ static bool config_keys_is_token(const char *s)
 }
 
 /* As exporterd will read it. */
-static bool is_pairs(const char *s, bool headers)
+static bool keys_is_pairs(const char *s, bool headers)
 {
 	char copy[CONFIG_LINE_MAX + 1], *rest = copy, *key, *value;
 	bool bad = false;
@@ -382,26 +388,30 @@ static bool is_pairs(const char *s, bool headers)
 	return !bad && n && !(headers && strchr(s, ';'));
 }
 
-static const char *check_file(const char *path, char *buf, size_t size)
+static const char *keys_check_file(const char *path, char *buf, size_t size)
 {
 	struct stat st;
 	int r;
 
 	if (*path != '/')
 		return "the full path of a PEM file";
-	r = access(path, R_OK) < 0 || stat(path, &st) < 0 ? errno : 0;
+	if (access(path, R_OK) < 0 || stat(path, &st) < 0)
+		r = errno;
+	else
+		r = 0;
 	if (!r && S_ISREG(st.st_mode))
 		return NULL;
-	/* another user may; a credential of exporterd's unit is there for it alone */
+	/* another user may be able to; a credential of exporterd's unit is for
+	 * that alone */
 	if ((r == EACCES && geteuid()) ||
 	    !strncmp(path, CREDENTIALS, strlen(CREDENTIALS)))
 		return NULL;
 	snprintf(buf, size, "a file that can be read (%s)",
-		 r ? strerror(r) : "this is no file");
+		 r ? strerror(r) : "this is not a regular file");
 	return buf;
 }
 
-static bool is_directory(const char *value)
+static bool keys_is_directory(const char *value)
 {
 	struct stat st;
 
@@ -417,31 +427,35 @@ const char *config_key_check(const struct config_key *k, const char *value,
 	switch (k->kind) {
 	case KIND_NUMBER:
 		snprintf(buf, size, "a number from %u to %u", k->min, k->max);
-		return is_number(value, k->min, k->max) ? NULL : buf;
+		if (keys_is_number(value, k->min, k->max))
+			return NULL;
+		return buf;
 	case KIND_YES:
-		return is_choice(value, "yes no") ? NULL : "yes or no";
+		return keys_is_choice(value, "yes no") ? NULL : "yes or no";
 	case KIND_TEXT:
 		return NULL;
 	case KIND_CHOICE:
 		snprintf(buf, size, "one of: %s", k->choices);
-		return is_choice(value, k->choices) ? NULL : buf;
+		if (keys_is_choice(value, k->choices))
+			return NULL;
+		return buf;
 	case KIND_URL:
-		return is_url(value) ? NULL :
+		return keys_is_url(value) ? NULL :
 			"http://HOST:PORT or https://HOST:PORT";
 	case KIND_URLS:
-		return is_urls(value) ? NULL :
+		return keys_is_urls(value) ? NULL :
 			"http://HOST:PORT or https://HOST:PORT, more with blanks between, or environment";
 	case KIND_PAIRS:
-		return is_pairs(value, false) ? NULL :
+		return keys_is_pairs(value, false) ? NULL :
 			"key=value,key=value, special characters as %XX";
 	case KIND_HEADERS:
-		return is_pairs(value, true) ? NULL :
+		return keys_is_pairs(value, true) ? NULL :
 			"name=value,name=value, special characters as %XX";
 	case KIND_FILE:
-		return check_file(value, buf, size);
+		return keys_check_file(value, buf, size);
 	case KIND_DIRECTORY:
-		/* the default one need not be there */
-		return is_directory(value) || (*value && !strcmp(value, k->def)) ? NULL :
+		/* the default one need not exist */
+		return keys_is_directory(value) || (*value && !strcmp(value, k->def)) ? NULL :
 			"the full path of a directory that exists";
 	case KIND_LISTEN:
 		return listen_parse(value, &family, &port) ?
@@ -453,7 +467,7 @@ const char *config_key_check(const struct config_key *k, const char *value,
 
 /* --- the file with every default ------------------------------------------ */
 
-static void comment(const char *text, FILE *to)
+static void keys_write_comment(const char *text, FILE *to)
 {
 	while (*text) {
 		size_t n = strcspn(text, "\n");
@@ -463,7 +477,7 @@ static void comment(const char *text, FILE *to)
 	}
 }
 
-static void overrides(const struct config_key *k, FILE *to)
+static void keys_write_overrides(const struct config_key *k, FILE *to)
 {
 	char first[64], second[64];
 
@@ -513,8 +527,8 @@ void config_keys_example(FILE *to)
 			fprintf(to, "\n[%s]\n", k->section);
 		section = k->section;
 		fputc('\n', to);
-		comment(k->help, to);
-		overrides(k, to);
+		keys_write_comment(k->help, to);
+		keys_write_overrides(k, to);
 		fprintf(to, "#%s =%s%s\n", k->name, *k->def ? " " : "",
 			k->def);
 		if (i == KEY_CLIENT_KEY)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * config_keys - the one table of what the configuration file can say
+ * config_keys - the table of the configuration's keys
  *
- * Checking a file, `trifold check-config --defaults` (packaging/trifold.conf
- * is its output), docs/CONFIG.md (a test compares) and the manual page are
- * made from it: a key is added here and nowhere else.
+ * Checking a file, `trifold check-config --defaults` (packaging/trifold.conf is
+ * its output), docs/CONFIG.md (a test compares) and docs/man/trifold.conf.5
+ * (likewise) follow from it.
  */
 #ifndef CLI_CONFIG_KEYS_H
 #define CLI_CONFIG_KEYS_H
@@ -48,7 +48,7 @@ enum config_kind {
 	KIND_LISTEN,		/* common/listen.h */
 };
 
-/* Which process uses it, so which one a reload restarts. */
+/* Which process uses it: a reload restarts that one. */
 enum config_owner {
 	OBEYS_EXPORTER,		/* restarted; nothing is lost */
 	OBEYS_LOADER,		/* likewise; sampling pauses meanwhile */
@@ -63,9 +63,9 @@ struct config_key {
 	const char *def;	/* "": none */
 	const char *flag;	/* of `trifold run`, or NULL */
 	const char *flag_value;	/* what the flag means if it takes none */
-	/* environment variable, or NULL.  If .otlp, what stands behind
-	 * OTEL_EXPORTER_OTLP_PROFILES_ and OTEL_EXPORTER_OTLP_; if .numbered, behind
-	 * TRIFOLD_EXPORTER_. */
+	/* environment variable, or NULL. If .otlp, what follows
+	 * OTEL_EXPORTER_OTLP_PROFILES_ and OTEL_EXPORTER_OTLP_; if .numbered,
+	 * what follows TRIFOLD_EXPORTER_. */
 	const char *variable;
 	bool otlp, numbered;
 	bool secret;		/* of the value, or a part of it */
@@ -87,7 +87,8 @@ bool config_section_known(const char *section);
 const char *config_key_check(const struct config_key *k, const char *value,
 			     char *buf, size_t size);
 
-/* "NAME" of the variable: generic, or of profiles (first), or "". */
+/* Write the variable's name into the buffer: the one for profiles, or the generic
+ * one; "": none. */
 const char *config_key_variable(const struct config_key *k, bool profiles,
 				char out[64]);
 

@@ -7,21 +7,17 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/supervisor/program_table.h"
 #include "common/log.h"
 
-const char *const libexec_daemons[LIBEXEC_DAEMONS] = {
-	"trifold-symbolizerd", "trifold-exporterd", "trifold-loaderd",
-	"trifold-viewer",
-};
-
-static bool has_all(const char *dir)
+static bool libexec_has_all(const char *dir)
 {
 	char path[PATH_MAX + 32];
 	bool all = true;
 
-	/* without the viewer there is no live page, that is all */
-	for (int i = 0; i < LIBEXEC_DAEMONS - 1; i++) {
-		snprintf(path, sizeof(path), "%s/%s", dir, libexec_daemons[i]);
+	/* without the viewer only the live page is missing */
+	for (int i = 0; i < PROGRAM_VIEWER; i++) {
+		snprintf(path, sizeof(path), "%s/%s", dir, program_table[i].name);
 		all &= access(path, X_OK) == 0;
 	}
 	return all;
@@ -36,10 +32,10 @@ int libexec_find(const char *given, char dir[PATH_MAX])
 	slash = strrchr(dir, '/');
 	if (slash)
 		*slash = '\0';
-	if (!given && slash && has_all(dir))
+	if (!given && slash && libexec_has_all(dir))
 		return 0;
 	snprintf(dir, PATH_MAX, "%s", given ? given : LIBEXEC);
-	if (has_all(dir))
+	if (libexec_has_all(dir))
 		return 0;
 	if (given)
 		log_err("the daemons are not all in %s", given);

@@ -5,13 +5,9 @@
 
 #include <limits.h>
 
-#ifndef LIBEXEC			/* packaging/install.mk says */
+#ifndef LIBEXEC			/* set by packaging/install.mk */
 #define LIBEXEC	"/usr/libexec/trifold"
 #endif
-
-/* symbolizerd, exporterd, loaderd and the viewer: their files and users. */
-#define LIBEXEC_DAEMONS	4
-extern const char *const libexec_daemons[LIBEXEC_DAEMONS];
 
 /* Find the daemons in `given`; NULL: beside this program, or where `make
  * install` puts them.  0, or -ENOENT after a line in the log. */

@@ -38,7 +38,7 @@ static bool options_parse_seconds(const char *s, uint64_t *ret)
 	return *ret != 0;
 }
 
-const struct option_def option_help = {
+static const struct option_def option_help = {
 	"help", NULL, "show this help", OPTION_FLAG, 0, 0,
 	offsetof(struct options, help),
 };
@@ -51,11 +51,13 @@ static const struct option_def *options_find(const struct command *c,
 		    !memcmp(c->options[i].name, name, len))
 			return &c->options[i];
 	}
-	return len == 4 && !memcmp(name, "help", 4) ? &option_help : NULL;
+	if (len == 4 && !memcmp(name, "help", 4))
+		return &option_help;
+	return NULL;
 }
 
-static const char *add_number(struct number_list *to, uint32_t v, char *buf,
-			      size_t size)
+static const char *options_add_number(struct number_list *to, uint32_t v,
+				      char *buf, size_t size)
 {
 	for (uint32_t i = 0; i < to->n; i++) {
 		if (to->v[i] == v)
@@ -65,11 +67,11 @@ static const char *add_number(struct number_list *to, uint32_t v, char *buf,
 		to->v[to->n++] = v;
 		return NULL;
 	}
-	snprintf(buf, size, "to be given at most %u times", NUMBERS_MAX);
+	snprintf(buf, size, "at most %u times", NUMBERS_MAX);
 	return buf;
 }
 
-/* As store(). */
+/* As options_store(). */
 static const char *options_choose(const struct option_def *d, const char *value,
 				  uint32_t *at, char *buf, size_t size)
 {
@@ -89,8 +91,8 @@ static const char *options_choose(const struct option_def *d, const char *value,
 }
 
 /* Returns what a value should have been, or NULL when it was stored. */
-static const char *store(const struct option_def *d, const char *value,
-			 struct options *o, char *buf, size_t size)
+static const char *options_store(const struct option_def *d, const char *value,
+				 struct options *o, char *buf, size_t size)
 {
 	void *at = (char *)o + d->at;
 	uint64_t v = 0;
@@ -111,7 +113,7 @@ static const char *store(const struct option_def *d, const char *value,
 		return buf;
 	case OPTION_NUMBERS:
 		if (number_parse(value, d->min, d->max, &v))
-			return add_number(at, (uint32_t)v, buf, size);
+			return options_add_number(at, (uint32_t)v, buf, size);
 		snprintf(buf, size, "a number from %u to %u", d->min, d->max);
 		return buf;
 	case OPTION_SECONDS:
@@ -124,7 +126,9 @@ static const char *store(const struct option_def *d, const char *value,
 		return options_choose(d, value, at, buf, size);
 	case OPTION_FORMAT:
 		*(uint32_t *)at = format_named(value);
-		return *(uint32_t *)at ? NULL : format_names(buf, size);
+		if (*(uint32_t *)at)
+			return NULL;
+		return format_names(buf, size);
 	}
 	return "something else";
 }
@@ -145,8 +149,8 @@ options_refuse(const struct command *c, char *err, size_t size, const char *fmt,
 	return -EINVAL;
 }
 
-static int unknown_option(const struct command *c, const char *word, size_t len,
-			  char *err, size_t size)
+static int options_refuse_unknown(const struct command *c, const char *word,
+				  size_t len, char *err, size_t size)
 {
 	struct suggestion s;
 	char name[64];
@@ -165,10 +169,10 @@ static int unknown_option(const struct command *c, const char *word, size_t len,
 	return -EINVAL;
 }
 
-/* A word that no place is left for.  There are no short options: "-o" gets the long
- * ones that begin so. */
-static int unexpected_word(const struct command *c, const char *word, char *err,
-			   size_t size)
+/* Report a word that has no place.  There are no short options: for "-o" the
+ * message lists the long ones that begin with it. */
+static int options_refuse_word(const struct command *c, const char *word,
+			       char *err, size_t size)
 {
 	const char *before = "did you mean --";
 	char meant[128] = "";
@@ -190,8 +194,9 @@ static int unexpected_word(const struct command *c, const char *word, char *err,
 	return -EINVAL;
 }
 
-/* argv[*i] and what follows, up to an option. */
-static int parse_words(int argc, char **argv, int *i, struct words *words)
+/* Take argv[*i] and the words after it, up to an option. */
+static int options_parse_words(int argc, char **argv, int *i,
+			       struct words *words)
 {
 	*words = (struct words){ argv + *i, 1 };
 	while (*i + 1 < argc && strncmp(argv[*i + 1], "--", 2)) {
@@ -201,8 +206,8 @@ static int parse_words(int argc, char **argv, int *i, struct words *words)
 	return 0;
 }
 
-/* An option may have two names: all ask for it by the one that help shows, which
- * is the first with its place. */
+/* The name under which an option is noted: of two names for one member the one
+ * that help shows, which is the first. */
 static const char *options_name(const struct command *c,
 				const struct option_def *d)
 {
@@ -213,8 +218,9 @@ static const char *options_name(const struct command *c,
 	return d->name;
 }
 
-/* There are fewer options than room for them. */
-static void note(struct options *o, const char *name, const char *text)
+/* There is room for all options. */
+static void options_note_given(struct options *o, const char *name,
+			       const char *text)
 {
 	uint32_t i = 0;
 
@@ -227,8 +233,8 @@ static void note(struct options *o, const char *name, const char *text)
 		o->n_given++;
 }
 
-static int parse_one(const struct command *c, int argc, char **argv, int *i,
-		     struct options *o, char *err, size_t size)
+static int options_parse_one(const struct command *c, int argc, char **argv,
+			     int *i, struct options *o, char *err, size_t size)
 {
 	const char *word = argv[*i] + 2, *value = NULL, *wanted;
 	size_t len = strcspn(word, "=");
@@ -236,7 +242,7 @@ static int parse_one(const struct command *c, int argc, char **argv, int *i,
 	char buf[128];
 
 	if (!d)
-		return unknown_option(c, word, len, err, size);
+		return options_refuse_unknown(c, word, len, err, size);
 	if (word[len])
 		value = word + len + 1;
 	if (d->kind == OPTION_FLAG && value)
@@ -249,17 +255,18 @@ static int parse_one(const struct command *c, int argc, char **argv, int *i,
 		value = argv[*i];
 	}
 	if (d->kind == OPTION_WORDS)
-		return parse_words(argc, argv, i, (void *)((char *)o + d->at));
-	wanted = store(d, value, o, buf, sizeof(buf));
+		return options_parse_words(argc, argv, i,
+					   (void *)((char *)o + d->at));
+	wanted = options_store(d, value, o, buf, sizeof(buf));
 	if (wanted)
 		return options_refuse(c, err, size, "--%s needs %s", d->name,
 				      wanted);
-	note(o, options_name(c, d), value ? value : "");
+	options_note_given(o, options_name(c, d), value ? value : "");
 	return 0;
 }
 
-/* Where a word that is no option belongs, or NULL. */
-static const char **place_for(const struct command *c, struct options *o)
+/* The place for a word that is no option, or NULL. */
+static const char **options_place(const struct command *c, struct options *o)
 {
 	if ((c->rest == REST_FILE || c->rest == REST_FILE_WORDS) && !o->file)
 		return &o->file;
@@ -289,25 +296,26 @@ int options_parse(const struct command *c, int argc, char **argv,
 			o->help = true;
 			continue;
 		}
-		if (strncmp(argv[i], "--", 2) && place_for(c, o)) {
-			*place_for(c, o) = argv[i];
+		if (strncmp(argv[i], "--", 2) && options_place(c, o)) {
+			*options_place(c, o) = argv[i];
 			continue;
 		}
 		if (strncmp(argv[i], "--", 2) && c->rest == REST_FILE_WORDS && !o->at.n) {
-			parse_words(argc, argv, &i, &o->at);
+			options_parse_words(argc, argv, &i, &o->at);
 			continue;
 		}
 		if (strncmp(argv[i], "--", 2))
-			return unexpected_word(c, argv[i], err, size);
-		r = parse_one(c, argc, argv, &i, o, err, size);
+			return options_refuse_word(c, argv[i], err, size);
+		r = options_parse_one(c, argc, argv, &i, o, err, size);
 		if (r)
 			return r;
 	}
 	return 0;
 }
 
-const char *option_help_text(const struct option_def *d, char *buf,
-			     size_t size)
+/* An option's help; of OPTION_FORMAT it names the formats, in buf. */
+static const char *options_help_text(const struct option_def *d, char *buf,
+				     size_t size)
 {
 	char names[100], endings[160];
 	size_t half;
@@ -324,16 +332,16 @@ const char *option_help_text(const struct option_def *d, char *buf,
 	return buf;
 }
 
-static void help_line(const struct option_def *d)
+static void options_help_line(const struct option_def *d)
 {
-	char left[40], help[OPTION_HELP_MAX];
+	char left[40], help[400];
 
 	snprintf(left, sizeof(left), "--%s%s%s", d->name, d->value ? " " : "",
 		 d->value ? d->value : "");
 	printf("  %-18s", left);
 	if (strlen(left) > 18)
 		printf("\n%20s", "");
-	printf(" %s\n", option_help_text(d, help, sizeof(help)));
+	printf(" %s\n", options_help_text(d, help, sizeof(help)));
 }
 
 void options_help(const struct command *c)
@@ -342,9 +350,9 @@ void options_help(const struct command *c)
 	       *c->usage ? " " : "", c->usage, c->summary);
 	for (size_t i = 0; i < c->n_options; i++) {
 		if (c->options[i].help)
-			help_line(&c->options[i]);
+			options_help_line(&c->options[i]);
 	}
-	help_line(&option_help);
+	options_help_line(&option_help);
 	if (c->details)
 		printf("\n%s", c->details);
 }

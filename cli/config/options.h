@@ -17,8 +17,8 @@
 
 #define EXIT_USAGE	2
 
-#define FREQUENCY_DEFAULT	19	/* Hz, of what runs for long; prime, so
-					 * not in step with timers */
+#define FREQUENCY_DEFAULT	19	/* Hz, of long runs; prime, so not in
+					 * step with timers */
 #define FREQUENCY_RECORD	99	/* of a recording: a few seconds must
 					 * show something */
 #define FREQUENCY_COMMAND	992	/* ... of a command: it may end soon; can be
@@ -81,7 +81,7 @@ struct options {
 	bool part;			/* of a recorder: not the whole system */
 	bool include_self;		/* trifold's own samples, too */
 	bool show_loops;		/* interpreters' loops beside their functions */
-	uint32_t own;			/* a pid that is ours; 0: none */
+	uint32_t own;			/* a pid of trifold's own; 0: none */
 	/* of the configuration, see config.h */
 	const char *config_file;	/* NULL: none named */
 	const struct config *config;	/* NULL: not of this command */
@@ -108,7 +108,7 @@ enum option_kind {
 
 struct option_def {
 	const char *name;	/* without "--" */
-	const char *value;	/* what help calls its value */
+	const char *value;	/* the value's name in --help */
 	const char *help;	/* NULL: not shown */
 	enum option_kind kind;
 	uint32_t min, max;
@@ -118,7 +118,7 @@ struct option_def {
 /* What a command takes beside options. */
 enum option_rest {
 	REST_NONE,
-	REST_COMMAND,		/* words behind "--" */
+	REST_COMMAND,		/* words after "--" */
 	REST_FILE,		/* one word */
 	REST_FILES,		/* two words */
 	REST_FILE_WORDS,	/* one word, and any number into .at */
@@ -126,7 +126,7 @@ enum option_rest {
 
 struct command {
 	const char *name;
-	const char *usage;	/* behind the name */
+	const char *usage;	/* after the name */
 	const char *summary;	/* NULL: an internal command, not shown */
 	const char *details;	/* more for --help, or NULL */
 	const struct option_def *options;
@@ -134,16 +134,6 @@ struct command {
 	enum option_rest rest;
 	int (*run)(const struct options *o);	/* returns the exit status */
 };
-
-#define OPTION_HELP_MAX	400
-
-/* An option's help; that of OPTION_FORMAT is made of the formats there are, in
- * buf. */
-const char *option_help_text(const struct option_def *d, char *buf,
-			     size_t size);
-
-/* --help, which every command has beside its own. */
-extern const struct option_def option_help;
 
 void options_defaults(struct options *o);
 
@@ -154,8 +144,8 @@ void options_defaults(struct options *o);
 int options_parse(const struct command *c, int argc, char **argv,
 		  struct options *o, char *err, size_t size);
 
-/* The text that an option was given last, "" if it takes none; NULL: it was not
- * given. */
+/* The last text given for an option, "" if it takes none; NULL: the option was
+ * not given. */
 static inline const char *options_given(const struct options *o,
 					const char *name)
 {

@@ -17,7 +17,9 @@ static char *places_join(const char *dir, const char *name)
 {
 	char *path;
 
-	return asprintf(&path, "%s/%s", dir, name) < 0 ? NULL : path;
+	if (asprintf(&path, "%s/%s", dir, name) < 0)
+		return NULL;
+	return path;
 }
 
 /* Takes over path. */
@@ -33,7 +35,7 @@ static int places_add(struct config_places *p, char *path)
 	return 0;
 }
 
-static bool hides_only(const char *path)
+static bool places_hides_only(const char *path)
 {
 	char to[16];
 	ssize_t n = readlink(path, to, sizeof(to));
@@ -41,7 +43,7 @@ static bool hides_only(const char *path)
 	return n == 9 && !memcmp(to, "/dev/null", 9);
 }
 
-/* access(2) would ask for the real user, who may have less than we. */
+/* access(2) would check the real user, which may have fewer rights. */
 static bool places_there(const char *path)
 {
 	struct stat st;
@@ -49,7 +51,7 @@ static bool places_there(const char *path)
 	return lstat(path, &st) == 0 || errno != ENOENT;
 }
 
-static int add_main(struct config_places *p, const char *vendor, const char *admin)
+static int places_add_main(struct config_places *p, const char *vendor, const char *admin)
 {
 	char *path = places_join(admin, MAIN_FILE);
 
@@ -57,26 +59,27 @@ static int add_main(struct config_places *p, const char *vendor, const char *adm
 		free(path);
 		path = places_join(vendor, MAIN_FILE);
 	}
-	if (path && (!places_there(path) || hides_only(path))) {
+	if (path && (!places_there(path) || places_hides_only(path))) {
 		free(path);
 		return 0;
 	}
 	return places_add(p, path);
 }
 
-static int is_drop_in(const struct dirent *d)
+static int places_is_drop_in(const struct dirent *d)
 {
 	size_t n = strlen(d->d_name);
 
 	return d->d_name[0] != '.' && n > 5 && !strcmp(d->d_name + n - 5, ".conf");
 }
 
-static int by_name(const struct dirent **a, const struct dirent **b)
+static int places_compare_names(const struct dirent **a,
+				const struct dirent **b)
 {
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-/* The names in it into *list, of malloc.  How many, or -errno. */
+/* Read the names in it into *list (malloc).  Returns their number or -errno. */
 static int places_list(struct config_places *p, char *dir, struct dirent ***list)
 {
 	int n;
@@ -84,7 +87,7 @@ static int places_list(struct config_places *p, char *dir, struct dirent ***list
 	*list = NULL;
 	if (!dir)
 		return -ENOMEM;
-	n = scandir(dir, list, is_drop_in, by_name);
+	n = scandir(dir, list, places_is_drop_in, places_compare_names);
 	if (n < 0 && errno == ENOENT) {
 		free(dir);
 		return 0;
@@ -97,35 +100,47 @@ static int places_list(struct config_places *p, char *dir, struct dirent ***list
 	return n;
 }
 
-static int add_drop_in(struct config_places *p, const char *base, const char *name)
+static int places_add_drop_in(struct config_places *p, const char *base, const char *name)
 {
 	char *dir = places_join(base, DROP_INS), *path = NULL;
 
 	if (dir)
 		path = places_join(dir, name);
 	free(dir);
-	if (path && hides_only(path)) {
+	if (path && places_hides_only(path)) {
 		free(path);
 		return 0;
 	}
 	return places_add(p, path);
 }
 
-static int add_drop_ins(struct config_places *p, const char *vendor, const char *admin)
+static int places_add_drop_ins(struct config_places *p, const char *vendor, const char *admin)
 {
 	struct dirent **v, **a;
 	int nv = places_list(p, places_join(vendor, DROP_INS), &v), na, i = 0, k = 0;
-	int r = nv < 0 ? nv : 0;
+	int r = 0;
 
-	na = r ? 0 : places_list(p, places_join(admin, DROP_INS), &a);
+	if (nv < 0)
+		r = nv;
+	if (r)
+		na = 0;
+	else
+		na = places_list(p, places_join(admin, DROP_INS), &a);
 	if (na < 0)
 		r = na;
 	while (!r && (i < nv || k < na)) {
-		int order = i == nv ? 1 : k == na ? -1 :
-			    strcmp(v[i]->d_name, a[k]->d_name);
+		int order;
 
-		r = order < 0 ? add_drop_in(p, vendor, v[i]->d_name) :
-		    add_drop_in(p, admin, a[k]->d_name);
+		if (i == nv)
+			order = 1;
+		else if (k == na)
+			order = -1;
+		else
+			order = strcmp(v[i]->d_name, a[k]->d_name);
+		if (order < 0)
+			r = places_add_drop_in(p, vendor, v[i]->d_name);
+		else
+			r = places_add_drop_in(p, admin, a[k]->d_name);
 		i += order <= 0;
 		k += order >= 0;
 	}
@@ -146,8 +161,10 @@ int config_places_find(const char *vendor, const char *admin,
 	int r;
 
 	memset(ret, 0, sizeof(*ret));
-	r = add_main(ret, vendor, admin);
-	return r ? r : add_drop_ins(ret, vendor, admin);
+	r = places_add_main(ret, vendor, admin);
+	if (r)
+		return r;
+	return places_add_drop_ins(ret, vendor, admin);
 }
 
 void config_places_free(struct config_places *p)

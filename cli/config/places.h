@@ -15,17 +15,18 @@
 #define CONFIG_DIR_VENDOR	"/usr/lib/trifold"
 #define CONFIG_DIR_ADMIN	"/etc/trifold"
 
-/* All paths here are of malloc. */
+/* All paths are allocated with malloc(). */
 struct config_places {
 	char *file[CONFIG_FILES_MAX];	/* in the order in which they are read */
 	unsigned int n;
-	char *dir[4];			/* those that are there and were looked into */
+	char *dir[4];			/* those that exist and were read */
 	unsigned int n_dirs;
 	char *failed;			/* what could not be read */
 };
 
-/* Find them below these two directories, neither of which need be there.  0, or -errno
- * (-E2BIG: more than CONFIG_FILES_MAX); config_places_free() in any case. */
+/* Find them below these two directories, either of which may be missing.  0, or
+ * -errno (-E2BIG: more than CONFIG_FILES_MAX); config_places_free() in any
+ * case. */
 int config_places_find(const char *vendor, const char *admin,
 		       struct config_places *ret);
 void config_places_free(struct config_places *p);

@@ -19,7 +19,7 @@ int regular_file_open(const char *path, int flags)
 		return -1;
 	}
 	if (!S_ISREG(st.st_mode)) {
-		log_err("%s is no regular file", path);
+		log_err("%s is not a regular file", path);
 		close(fd);
 		return -1;
 	}

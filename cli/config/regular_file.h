@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* regular_file - a file that was named on the command line, for a parser elsewhere */
+/* regular_file - open a file named on the command line, for a parser in another
+ * process */
 #ifndef CLI_CONFIG_REGULAR_FILE_H
 #define CLI_CONFIG_REGULAR_FILE_H
 

@@ -29,7 +29,9 @@ static size_t suggest_distance(const char *a, const char *b, size_t most)
 			row[j] = best;
 		}
 	}
-	return row[m] > most ? most + 1 : row[m];
+	if (row[m] > most)
+		return most + 1;
+	return row[m];
 }
 
 struct suggestion suggest(const char *word)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * suggest - which known word somebody may have meant
+ * suggest - the known word that is most like a mistyped one
  */
 #ifndef CLI_CONFIG_SUGGEST_H
 #define CLI_CONFIG_SUGGEST_H
@@ -8,16 +8,18 @@
 #include <stddef.h>
 
 struct suggestion {
-	const char *best;	/* of all that were offered; NULL: none is close */
+	const char *best;	/* of the words offered so far; NULL: none is
+				 * close */
 	const char *word;
 	size_t least;		/* .best is closer */
 };
 
-/* Nothing is offered yet for a word, which is borrowed. */
+/* Start for a word, which is borrowed. */
 struct suggestion suggest(const char *word);
 
-/* A known word, borrowed: close is what needs at most two insertions, deletions
- * and changes, in a short word one.  Of words that are as close the first counts. */
+/* Offer a known word (borrowed).  It is close if it needs at most two insertions,
+ * deletions and changes; one if the word is short.  Of equally close words the
+ * first is kept. */
 void suggest_offer(struct suggestion *s, const char *known);
 
 #endif /* CLI_CONFIG_SUGGEST_H */

@@ -88,14 +88,23 @@ static int transfer_parse(struct config *c, const char *buf, size_t len)
 		if (!*strings[i] && (is_name || is_file))
 			continue;	/* there are fewer receivers, or files */
 		*strings[i] = transfer_take(buf, len, &at);
-		r = *strings[i] ? 0 : -EPROTO;
+		if (*strings[i])
+			r = 0;
+		else
+			r = -EPROTO;
 	}
 	for (unsigned int k = 0; k < CONFIG_MORE_MAX && !r; k++)
 		r = k < c->n_more && !c->more[k].name ? -EPROTO : 0;
 	for (int i = 0; i < n_env && !r; i++) {
 		s = transfer_take(buf, len, &at);
-		c->env[i] = s ? strdup(s) : NULL;
-		r = c->env[i] ? 0 : -EPROTO;
+		if (s)
+			c->env[i] = strdup(s);
+		else
+			c->env[i] = NULL;
+		if (c->env[i])
+			r = 0;
+		else
+			r = -EPROTO;
 	}
 	for (unsigned int i = 0; i < CONFIG_FILES_MAX && !r; i++)
 		r = i < c->n_files && !c->file[i] ? -EPROTO : 0;

@@ -11,7 +11,7 @@
 #include "cli/config/keys.h"
 
 #define CONFIG_MORE_MAX		7	/* sections [export "name"] */
-#define CONFIG_FILES_MAX	32	/* that it is made of */
+#define CONFIG_FILES_MAX	32	/* at most */
 #define CONFIG_ENV_MAX		112	/* variables for exporterd */
 
 enum config_source { FROM_DEFAULT, FROM_FILE, FROM_VARIABLE, FROM_FLAG };
@@ -20,22 +20,25 @@ struct config_value {
 	const char *text;		/* not NULL; "": none */
 	enum config_source source;
 	uint32_t file;			/* the last one that has the key */
-	uint32_t line;			/* of that; 0: none has it */
+	uint32_t line;			/* in that file; 0: no file has the
+					 * key */
 	char variable[64];
-	bool wrong;			/* in that file; so not used */
+	bool wrong;			/* the value there is wrong, and not
+					 * used */
 };
 
-/* Can sections with a name of their own have this key? */
+/* Can a section [export "name"] have this key? */
 static inline bool config_key_of_more(enum config_id id)
 {
 	return id >= KEY_ENDPOINT && id <= KEY_EXPORT_GUESSES;
 }
 
-/* [export "name"]: one more receiver, with the keys of [export]. */
+/* [export "name"]: an additional receiver, with the keys of [export]. */
 struct config_more {
 	const char *name;
 	uint32_t file, line;		/* of its last section */
-	unsigned int number;		/* N of its TRIFOLD_EXPORTER_<N>_* */
+	unsigned int number;		/* the N of its variables
+					 * TRIFOLD_EXPORTER_<N>_* */
 	struct config_value value[KEY__COUNT];
 };
 
@@ -47,8 +50,7 @@ struct config {
 	struct config_more more[CONFIG_MORE_MAX];
 	unsigned int n_more;
 	char *env[CONFIG_ENV_MAX + 1];	/* "NAME=value", NULL-terminated */
-	char *own[2 * CONFIG_FILES_MAX];	/* of malloc: texts, cut into values, and
-						 * paths; NULL: none */
+	char *own[2 * CONFIG_FILES_MAX];	/* allocated: texts, cut into values, and paths */
 };
 
 #endif /* CLI_CONFIG_VALUES_H */

@@ -9,18 +9,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/config/confine.h"
 #include "cli/convert/from_folded.h"
 #include "cli/supervisor/identity.h"
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/read_all.h"
-#include "common/sandbox.h"
 #include "profile/formats/formats.h"
 #include "profile/names.h"
 #include "profile/outfile.h"
 #include "viewer/server/decode.h"
 
-#define CONVERT_MEMORY	(4ULL << 30)	/* RLIMIT_AS */
 
 /* Of an .otlp: what a full recording needs.  One batch has no room for more
  * samples; where each has a stack of its own, it has 2 million, of 100 bytes. */
@@ -39,7 +38,7 @@ struct convert {
 	int in, out;
 };
 
-/* --- what is read --------------------------------------------------------------- */
+/* --- reading -------------------------------------------------------------- */
 
 /* The same batch with its frequency. */
 static int convert_set_frequency(struct decoded *d, uint32_t frequency)
@@ -48,8 +47,10 @@ static int convert_set_frequency(struct decoded *d, uint32_t frequency)
 	struct batch from;
 	void *data = NULL;
 	size_t len;
-	int r = b ? batch_open(d->data, d->len, &from) : -ENOMEM;
+	int r = -ENOMEM;
 
+	if (b)
+		r = batch_open(d->data, d->len, &from);
 	if (!r) {
 		batch_merge(b, &from);
 		r = batch_builder_finish(b, from.hdr->start_ns,
@@ -73,11 +74,13 @@ static int convert_from_otlp(const struct convert *c, const struct buffer *in,
 		.names = names,
 		.limits = { CONVERT_BODY, CONVERT_MESSAGES, CONVERT_EVENTS },
 	};
-	int r = names ? decode_request(&request, d) : -ENOMEM;
+	int r = -ENOMEM;
 
+	if (names)
+		r = decode_request(&request, d);
 	free(names);
 	if (r == -EPROTO)
-		log_err("%s is no OTLP request of profiles", c->name);
+		log_err("%s is not an OTLP request of profiles", c->name);
 	else if (r == -E2BIG)
 		log_err("%s is too large: up to %u MiB and %u samples are read, "
 			"into %u MiB", c->name,
@@ -136,22 +139,6 @@ static int convert_write(const struct convert *c, const struct decoded *d)
 	return r;
 }
 
-/* seal: who to be, if root. */
-static int convert_confine(uid_t seal)
-{
-	int r = sandbox_limits(16, CONVERT_MEMORY, 0, false);
-
-	if (!r)
-		r = sandbox_identity(seal, seal, NULL, 0);
-	if (!r)
-		r = sandbox_quiet(SIGKILL);
-	if (!r)
-		r = sandbox_landlock_deny();
-	if (!r)
-		r = sandbox_seccomp(NULL, 0);
-	return r;
-}
-
 static int convert_child(const struct convert *c, uid_t seal, pid_t parent)
 {
 	const int keep[] = { 0, 1, 2, c->in, c->out };
@@ -160,8 +147,7 @@ static int convert_child(const struct convert *c, uid_t seal, pid_t parent)
 	struct decoded d = { 0 };
 	int r;
 
-	if (sandbox_close_fds(keep, 5) || convert_confine(seal) ||
-	    getppid() != parent)
+	if (confine_reader(seal, keep, 5) || getppid() != parent)
 		return 1;
 	r = read_all(c->in, folded ? FOLDED_BYTES_MAX : CONVERT_BODY, &in);
 	if (r)
@@ -180,7 +166,7 @@ static int convert_child(const struct convert *c, uid_t seal, pid_t parent)
 
 /* --- the command ----------------------------------------------------------------------- */
 
-/* 0; or not, said. */
+/* 0, or another value after a line in the log. */
 static int convert_fork(const struct convert *c)
 {
 	struct identities ids = { .uid = { 0 } };

@@ -4,8 +4,8 @@
  *
  * FILE is folded stacks or an OTLP request; what is written are the formats that
  * `record` writes.  Needs no privilege.  FILE is read by a child that holds it
- * and the new file, and can open nothing, connect to nothing, and is not root:
- * who wrote FILE is unknown.
+ * and the new file, and cannot open or connect, and is not root: the author of
+ * FILE is unknown.
  */
 #ifndef CLI_CONVERT_CONVERT_H
 #define CLI_CONVERT_CONVERT_H
@@ -17,7 +17,7 @@ int convert_run(const struct options *o);
 
 /*
  * An .otlp file as folded stacks (profile/formats/folded.h) into the descriptor
- * out; of o the names that it says.  0; or not, said in the log.
+ * out; with names as o says.  0, or another value after a line in the log.
  */
 int convert_to_folded(const char *path, const struct options *o, bool lines,
 		      int out);

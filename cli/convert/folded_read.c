@@ -10,8 +10,8 @@
 #include "common/number.h"
 #include "profile/formats/folded.h"
 
-static uint64_t name_hash(const struct folded_tree *t, const char *s,
-			  size_t len)
+static uint64_t folded_hash_name(const struct folded_tree *t, const char *s,
+				 size_t len)
 {
 	return XXH3_64bits_withSeed(s, len, t->seed);
 }
@@ -48,7 +48,7 @@ static uint32_t folded_read_name_of(struct folded_tree *t, const char *s,
 				    size_t len)
 {
 	struct hash_table *set = &t->names_set;
-	uint64_t hash = name_hash(t, s, len);
+	uint64_t hash = folded_hash_name(t, s, len);
 	size_t start = t->text.len;
 	uint32_t n = set->n;
 
@@ -105,11 +105,12 @@ static size_t folded_read_mark(const char *s, size_t len)
 {
 	const char *end = s + len - MARK_LEN;
 
-	return len > MARK_LEN && end[0] == '_' && end[1] == '[' &&
-	       end[3] == ']' ? MARK_LEN : 0;
+	if (len > MARK_LEN && end[0] == '_' && end[1] == '[' && end[3] == ']')
+		return MARK_LEN;
+	return 0;
 }
 
-/* Where, in a name without its mark, " (file.c:12)" begins; 0: it has none. */
+/* The offset of " (file.c:12)" in a name without its mark; 0: it has none. */
 static size_t folded_read_line_at(const char *s, size_t len)
 {
 	size_t i = len, digits;
@@ -122,11 +123,12 @@ static size_t folded_read_line_at(const char *s, size_t len)
 		return 0;
 	while (i && s[i - 1] != '(' && s[i - 1] != ')')
 		i--;
-	return i > 2 && s[i - 1] == '(' && s[i - 2] == ' ' && s[i] != ':' ?
-	       i - 2 : 0;
+	if (i > 2 && s[i - 1] == '(' && s[i - 2] == ' ' && s[i] != ':')
+		return i - 2;
+	return 0;
 }
 
-/* A frame's name as it counts, and notes whether it has a line. */
+/* The part of a frame's name that counts; notes whether it has a line. */
 static uint32_t folded_read_frame(struct folded_tree *t, unsigned int side,
 				  const char *s, size_t len)
 {
@@ -147,7 +149,7 @@ static uint32_t folded_read_frame(struct folded_tree *t, unsigned int side,
 				   t->without.len);
 }
 
-static bool is_blank(char c)
+static bool folded_is_blank(char c)
 {
 	return c == ' ' || c == '\t';
 }
@@ -156,7 +158,8 @@ static bool is_blank(char c)
  * The number at the end of a line becomes *count, what is before it and its
  * blanks *len.  Returns what is wrong, or NULL.
  */
-static const char *split_count(const char *s, size_t *len, uint64_t *count)
+static const char *folded_split_count(const char *s, size_t *len,
+				      uint64_t *count)
 {
 	size_t end = *len, i;
 	uint64_t v = 0;
@@ -167,9 +170,9 @@ static const char *split_count(const char *s, size_t *len, uint64_t *count)
 		return "no whole number of samples at the end of the line";
 	if (!number_span(s + i, end - i, FOLDED_SAMPLES_MAX, &v))
 		return "more than 2^53 samples";
-	if (i > 0 && !is_blank(s[i - 1]))
+	if (i > 0 && !folded_is_blank(s[i - 1]))
 		return "no blank before the number of samples";
-	while (i > 0 && is_blank(s[i - 1]))
+	while (i > 0 && folded_is_blank(s[i - 1]))
 		i--;
 	if (!i)
 		return "no stack before the number of samples";
@@ -178,7 +181,7 @@ static const char *split_count(const char *s, size_t *len, uint64_t *count)
 	return NULL;
 }
 
-static const char *look_at_bytes(const char *s, size_t len)
+static const char *folded_check_bytes(const char *s, size_t len)
 {
 	if (len > FOLDED_LINE_MAX)
 		return "longer than 1 MiB";
@@ -186,22 +189,22 @@ static const char *look_at_bytes(const char *s, size_t len)
 		unsigned char c = (unsigned char)s[i];
 
 		if ((c < 0x20 && c != '\t') || c == 0x7f)
-			return "a control character: no folded stacks";
+			return "a control character: not folded stacks";
 	}
 	return NULL;
 }
 
 /* Sets *what, or returns -ENOMEM. */
-static int read_line(struct folded_tree *t, unsigned int side, const char *s,
-		     size_t len, const char **what)
+static int folded_read_line(struct folded_tree *t, unsigned int side,
+			    const char *s, size_t len, const char **what)
 {
 	uint32_t at = 0, depth = 0;
 	const char *end, *next;
 	uint64_t count = 0;
 
-	*what = look_at_bytes(s, len);
+	*what = folded_check_bytes(s, len);
 	if (!*what)
-		*what = split_count(s, &len, &count);
+		*what = folded_split_count(s, &len, &count);
 	if (*what)
 		return 0;
 	if (count > FOLDED_SAMPLES_MAX - t->samples[side]) {
@@ -211,7 +214,10 @@ static int read_line(struct folded_tree *t, unsigned int side, const char *s,
 	for (end = s + len; s; s = next) {
 		const char *semi = memchr(s, ';', (size_t)(end - s));
 
-		next = semi ? semi + 1 : NULL;
+		if (semi)
+			next = semi + 1;
+		else
+			next = NULL;
 		if (++depth > FOLDED_DEPTH_MAX)
 			*what = "more than 4,096 frames";
 		else if (t->nodes_set.n >= FOLDED_NODES_MAX)
@@ -248,7 +254,7 @@ int folded_read(struct folded_tree *t, unsigned int side, const char *bytes,
 					   "the file is larger than 256 MiB");
 	if (len > 2 && !memcmp(bytes, "\x1f\x8b", 2))
 		return folded_read_mistake(
-			m, 1, "compressed by gzip: no folded stacks");
+			m, 1, "compressed by gzip: not folded stacks");
 	while (s < end) {
 		const char *nl = memchr(s, '\n', (size_t)(end - s));
 		const char *stop = nl ? nl : end;
@@ -257,11 +263,14 @@ int folded_read(struct folded_tree *t, unsigned int side, const char *bytes,
 		line++;
 		if (n && s[n - 1] == '\r')
 			n--;
-		if (n && read_line(t, side, s, n, &what))
+		if (n && folded_read_line(t, side, s, n, &what))
 			return -ENOMEM;
 		if (what)
 			return folded_read_mistake(m, line, what);
-		s = nl ? nl + 1 : end;
+		if (nl)
+			s = nl + 1;
+		else
+			s = end;
 	}
 	if (!t->samples[side])
 		return folded_read_mistake(m, line ? line : 1,
@@ -279,7 +288,9 @@ static int folded_read_by_name(const void *pa, const void *pb, void *arg)
 
 	if (r)
 		return r;
-	return a->len < b->len ? -1 : a->len > b->len;
+	if (a->len < b->len)
+		return -1;
+	return a->len > b->len;
 }
 
 struct ranks {
@@ -293,7 +304,11 @@ static int folded_read_by_rank_down(const void *pa, const void *pb, void *arg)
 	uint32_t a = r->rank[r->nodes[*(const uint32_t *)pa].name];
 	uint32_t b = r->rank[r->nodes[*(const uint32_t *)pb].name];
 
-	return a < b ? 1 : a > b ? -1 : 0;
+	if (a < b)
+		return 1;
+	if (a > b)
+		return -1;
+	return 0;
 }
 
 int folded_sort(struct folded_tree *t)
@@ -317,7 +332,8 @@ int folded_sort(struct folded_tree *t)
 	for (uint32_t i = 0; i < n; i++)
 		order[i] = i + 1;
 	qsort_r(order, n, sizeof(*order), folded_read_by_rank_down, &ranks);
-	/* the last name is put first into its parent's list, the first last */
+	/* from the last name to the first, each put at the head of its parent's
+	 * list */
 	for (uint32_t i = 0; i <= n; i++)
 		t->nodes[i].child = INDEX_NONE;
 	for (uint32_t i = 0; i < n; i++) {
@@ -342,10 +358,46 @@ uint32_t folded_next(const struct folded_tree *t, uint32_t node,
 		node = t->nodes[node].parent;
 		--*depth;
 	}
-	return node ? t->nodes[node].sibling : 0;
+	if (node)
+		return t->nodes[node].sibling;
+	return 0;
 }
 
 void folded_name(const struct folded_tree *t, uint32_t name, struct buffer *out)
 {
 	folded_text(out, folded_read_name_text(t, name), t->names[name].len);
+}
+
+/* --- writing, with both numbers ------------------------------------------- */
+
+int folded_encode_pairs(const struct folded_tree *t, struct buffer *out)
+{
+	size_t ends[FOLDED_DEPTH_MAX + 1] = { 0 };
+	struct buffer line = { 0 };
+	uint32_t depth = 0, i = 0;
+	int r;
+
+	while ((i = folded_next(t, i, &depth))) {
+		const struct folded_node *node = &t->nodes[i];
+
+		line.len = ends[depth - 1];
+		if (depth > 1)
+			buffer_add(&line, ";", 1);
+		folded_name(t, node->name, &line);
+		ends[depth] = line.len;
+		if (!node->self[0] && !node->self[1])
+			continue;
+		buffer_add(out, line.data, line.len);
+		buffer_str(out, " ");
+		buffer_num(out, node->self[0]);
+		buffer_str(out, " ");
+		buffer_num(out, node->self[1]);
+		buffer_str(out, "\n");
+	}
+	if (line.failed || out->failed)
+		r = -ENOMEM;
+	else
+		r = 0;
+	free(line.data);
+	return r;
 }

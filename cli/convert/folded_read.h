@@ -3,12 +3,11 @@
  * folded_read - folded stacks of one or two recordings, merged into one tree
  *
  * Reads what profile/formats/folded.h writes and what Brendan Gregg's
- * stackcollapse scripts write (github.com/brendangregg/FlameGraph): a line is
- * a stack, outermost frame first, frames separated by ';', then blanks and a
- * whole number of samples.  A line may end in "\r\n"; empty lines mean
- * nothing; the same stack may come again.  Frames are bytes of any kind but
- * control characters.  One that ends in " (file.c:12)", and perhaps "_[i]" or
- * "_[k]" behind it, has a line.
+ * stackcollapse scripts write (github.com/brendangregg/FlameGraph): a line is a
+ * stack, outermost frame first, frames separated by ';', then blanks and a whole
+ * number of samples.  A line may end in "\r\n"; empty lines mean nothing; a stack
+ * may be repeated.  Frames are bytes of any kind but control characters.  One
+ * that ends in " (file.c:12)", which "_[i]" or "_[k]" may follow, has a line.
  */
 #ifndef CLI_CONVERT_FOLDED_READ_H
 #define CLI_CONVERT_FOLDED_READ_H
@@ -23,7 +22,7 @@
 
 #define FOLDED_SIDES		2
 
-/* Limits of a file; more is a mistake. */
+/* Limits of a file; above them it is refused. */
 #define FOLDED_BYTES_MAX	(256u << 20)
 #define FOLDED_LINE_MAX		(1u << 20)	/* bytes */
 #define FOLDED_DEPTH_MAX	4096		/* frames of a stack */
@@ -53,7 +52,7 @@ struct folded_tree {
 	struct buffer text, without;	/* without: a name without its line */
 	struct hash_table names_set, nodes_set;
 	uint32_t names_cap, nodes_cap;
-	uint64_t seed;			/* a file's author chooses its names */
+	uint64_t seed;			/* against names chosen to collide */
 };
 
 struct folded_mistake {
@@ -76,13 +75,17 @@ int folded_read(struct folded_tree *t, unsigned int side, const char *bytes,
 int folded_sort(struct folded_tree *t);
 
 /*
- * The node behind this one in preorder, or 0 behind the last; begin with 0.
- * *depth goes along: 0 at the root, 1 at outermost frames.
+ * The next node in preorder, or 0 after the last; begin with 0. *depth is
+ * updated: 0 at the root, 1 at outermost frames.
  */
 uint32_t folded_next(const struct folded_tree *t, uint32_t node,
 		     uint32_t *depth);
 
 /* Append a name as UTF-8 without control characters (C0, DEL and C1). */
 void folded_name(const struct folded_tree *t, uint32_t name, struct buffer *out);
+
+/* Append "stack a b" lines, in the order of names; of a tree that folded_sort()
+ * ordered.  0 or -ENOMEM. */
+int folded_encode_pairs(const struct folded_tree *t, struct buffer *out);
 
 #endif /* CLI_CONVERT_FOLDED_READ_H */

@@ -39,8 +39,10 @@ static uint32_t from_folded_frame(struct from_folded *f, uint32_t depth)
 		frame.kind = BATCH_FRAME_KERNEL;
 		len -= end;
 	}
-	fn.name = len ? batch_string(f->b, name, len) :
-		  batch_string(f->b, "[no name]", strlen("[no name]"));
+	if (len)
+		fn.name = batch_string(f->b, name, len);
+	else
+		fn.name = batch_string(f->b, "[no name]", strlen("[no name]"));
 	frame.function = batch_function(f->b, &fn);
 	return batch_frame(f->b, &frame);
 }
@@ -72,7 +74,7 @@ static void from_folded_put(struct from_folded *f, uint32_t depth, uint64_t coun
 	r.comm = r.exe_name = batch_string(f->b, name, len);
 	while (depth > (stop == STOP_COMPLETE ? 1u : 2u))
 		f->frames[n++] = from_folded_frame(f, depth--);
-	if (!n)		/* of this process, no more is known */
+	if (!n)		/* only the process is known */
 		f->frames[n++] = batch_frame(f->b, &(struct batch_frame){
 			.kind = BATCH_FRAME_CUT });
 	stack = batch_stack(f->b, f->frames, n);
@@ -97,8 +99,10 @@ static int from_folded_build(struct from_folded *f, uint32_t frequency, void **r
 		if (f->t->nodes[i].self[0])
 			from_folded_put(f, depth, f->t->nodes[i].self[0]);
 	}
-	r = f->text.failed ? -ENOMEM :
-	    batch_builder_finish(f->b, 0, 1, ret, len);
+	if (f->text.failed)
+		r = -ENOMEM;
+	else
+		r = batch_builder_finish(f->b, 0, 1, ret, len);
 	return r;
 }
 
@@ -107,8 +111,10 @@ int from_folded(const char *bytes, size_t len, uint32_t frequency,
 {
 	struct from_folded *f = calloc(1, sizeof(*f));
 	struct folded_tree t;
-	int r = f ? folded_init(&t) : -ENOMEM;
+	int r = -ENOMEM;
 
+	if (f)
+		r = folded_init(&t);
 	if (!f)
 		return r;
 	if (!r)

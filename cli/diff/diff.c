@@ -11,7 +11,6 @@
 
 #include "cli/convert/convert.h"
 #include "cli/convert/folded_read.h"
-#include "cli/diff/folded_pairs.h"
 #include "cli/diff/html.h"
 #include "cli/diff/rows.h"
 #include "common/json.h"
@@ -84,7 +83,7 @@ static int diff_take(struct folded_tree *t, const struct options *o,
 
 /* --- out --------------------------------------------------------------- */
 
-/* The text of a name, or what stands for none; valid until the next call. */
+/* The text of a name, or of a missing one; valid until the next call. */
 static const char *diff_name_text(const struct folded_tree *t, uint32_t name,
 				  struct buffer *buf)
 {
@@ -93,11 +92,14 @@ static const char *diff_name_text(const struct folded_tree *t, uint32_t name,
 	if (!buf->len && !buf->failed)
 		return "[no name]";
 	buffer_add(buf, "", 1);
-	return buf->failed ? "[no memory]" : (const char *)buf->data;
+	if (buf->failed)
+		return "[no memory]";
+	return (const char *)buf->data;
 }
 
-static void print_table(const struct options *o, const struct folded_tree *t,
-			const struct diff_row *rows, uint32_t n, uint32_t shown)
+static void diff_print_table(const struct options *o,
+			     const struct folded_tree *t,
+			     const struct diff_row *rows, uint32_t n, uint32_t shown)
 {
 	struct buffer buf = { 0 };
 	char name[256];
@@ -124,7 +126,7 @@ static void print_table(const struct options *o, const struct folded_tree *t,
 	free(buf.data);
 }
 
-static void add_pair(struct json *j, const char *key, const uint64_t *v)
+static void diff_add_pair(struct json *j, const char *key, const uint64_t *v)
 {
 	json_open(j, key, '[');
 	json_num(j, NULL, v[0]);
@@ -132,8 +134,8 @@ static void add_pair(struct json *j, const char *key, const uint64_t *v)
 	json_close(j, ']');
 }
 
-static int print_json(const struct options *o, const struct folded_tree *t,
-		      const struct diff_row *rows, uint32_t n, uint32_t shown)
+static int diff_print_json(const struct options *o, const struct folded_tree *t,
+			   const struct diff_row *rows, uint32_t n, uint32_t shown)
 {
 	struct buffer out = { 0 }, buf = { 0 };
 	struct json j = { .out = &out };
@@ -144,14 +146,14 @@ static int print_json(const struct options *o, const struct folded_tree *t,
 	json_text(&j, NULL, o->files[0]);
 	json_text(&j, NULL, o->files[1]);
 	json_close(&j, ']');
-	add_pair(&j, "samples", t->samples);
+	diff_add_pair(&j, "samples", t->samples);
 	json_num(&j, o->by == BY_LINE ? "lines_in_all" : "functions_in_all", n);
 	json_open(&j, o->by == BY_LINE ? "lines" : "functions", '[');
 	for (uint32_t i = 0; i < shown; i++) {
 		json_open(&j, NULL, '{');
 		json_text(&j, "name", diff_name_text(t, rows[i].name, &buf));
-		add_pair(&j, "self", rows[i].self);
-		add_pair(&j, "total", rows[i].total);
+		diff_add_pair(&j, "self", rows[i].self);
+		diff_add_pair(&j, "total", rows[i].total);
 		json_close(&j, '}');
 	}
 	json_close(&j, ']');
@@ -167,10 +169,12 @@ static int diff_write_file(const struct options *o, const struct folded_tree *t)
 {
 	struct buffer out = { 0 };
 	struct outfile f;
-	int r = format_of(o->output) == format_named("html") ?
-		diff_encode_html(t, o->files, &out) :
-		diff_encode_folded(t, &out);
+	int r;
 
+	if (format_of(o->output) == format_named("html"))
+		r = diff_encode_html(t, o->files, &out);
+	else
+		r = folded_encode_pairs(t, &out);
 	if (r)
 		log_err("%s", strerror(-r));
 	else
@@ -191,19 +195,26 @@ static int diff_write_file(const struct options *o, const struct folded_tree *t)
 
 static int diff_show(const struct options *o, const struct folded_tree *t)
 {
-	uint32_t limit = o->limit ? o->limit : DIFF_LIMIT, n = 0, shown;
+	uint32_t limit, n = 0, shown;
 	struct diff_row *rows = diff_rows(t, o->by_total, &n);
 	int r = 0;
 
+	if (o->limit)
+		limit = o->limit;
+	else
+		limit = DIFF_LIMIT;
 	if (!rows) {
 		log_err("%s", strerror(ENOMEM));
 		return -ENOMEM;
 	}
-	shown = n < limit ? n : limit;
-	if (o->json)
-		r = print_json(o, t, rows, n, shown);
+	if (n < limit)
+		shown = n;
 	else
-		print_table(o, t, rows, n, shown);
+		shown = limit;
+	if (o->json)
+		r = diff_print_json(o, t, rows, n, shown);
+	else
+		diff_print_table(o, t, rows, n, shown);
 	if (!r && (fflush(stdout) || ferror(stdout))) {
 		log_err("cannot write: %m");
 		r = -EIO;

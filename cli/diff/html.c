@@ -15,7 +15,7 @@ struct page {
 	const char *const *files;
 };
 
-static bool ends_in(const char *s, size_t len, const char *end)
+static bool html_ends_in(const char *s, size_t len, const char *end)
 {
 	size_t n = strlen(end);
 
@@ -27,7 +27,7 @@ static uint32_t diff_html_kind_of(const char *s, size_t *len)
 {
 	static const char marker[] = "[stack ends: ";
 
-	if (ends_in(s, *len, "_[k]")) {
+	if (html_ends_in(s, *len, "_[k]")) {
 		*len -= strlen("_[k]");
 		return BATCH_FRAME_KERNEL;
 	}
@@ -62,14 +62,15 @@ static void diff_html_put_info(const struct page *p, struct json *j)
 }
 
 /* Put a name into *text and say what it is; *len as kind_of() leaves it. */
-static uint32_t look_at_name(const struct folded_tree *t, uint32_t name,
-			     struct buffer *text, size_t *len)
+static uint32_t html_note_name(const struct folded_tree *t, uint32_t name,
+			       struct buffer *text, size_t *len)
 {
 	text->len = 0;
 	folded_name(t, name, text);
 	*len = text->len;
-	return *len ? diff_html_kind_of((char *)text->data, len)
-		    : BATCH_FRAME_NATIVE;
+	if (*len)
+		return diff_html_kind_of((char *)text->data, len);
+	return BATCH_FRAME_NATIVE;
 }
 
 static void diff_html_put_label(struct json *j, uint32_t name, uint32_t module,
@@ -92,7 +93,7 @@ static void diff_html_put_labels(const struct folded_tree *t,
 	json_line(j);
 	json_open(j, "strings", '[');
 	for (uint32_t i = 0; i < n; i++) {
-		look_at_name(t, i, &name, &len);
+		html_note_name(t, i, &name, &len);
 		json_chars(j, NULL, name.data, len);
 	}
 	json_text(j, NULL, "");
@@ -100,7 +101,7 @@ static void diff_html_put_labels(const struct folded_tree *t,
 	json_line(j);
 	json_open(j, "labels", '[');
 	for (uint32_t i = 0; i < n; i++)
-		diff_html_put_label(j, i, n, look_at_name(t, i, &name, &len));
+		diff_html_put_label(j, i, n, html_note_name(t, i, &name, &len));
 	for (uint32_t i = 0; i < n; i++) {
 		if (process[i])
 			diff_html_put_label(j, i, n, KIND_PROCESS);
@@ -130,7 +131,7 @@ static void diff_html_put_rows(const struct folded_tree *t,
 	json_close(j, ']');
 }
 
-static int put_data(const void *arg, struct buffer *out)
+static int html_put_data(const void *arg, struct buffer *out)
 {
 	const struct page *p = arg;
 	const struct folded_tree *t = p->t;
@@ -155,7 +156,9 @@ static int put_data(const void *arg, struct buffer *out)
 	diff_html_put_rows(t, process, &j);
 	json_close(&j, '}');
 	free(process);
-	return out->failed ? -ENOMEM : 0;
+	if (out->failed)
+		return -ENOMEM;
+	return 0;
 }
 
 int diff_encode_html(const struct folded_tree *t, const char *const files[2],
@@ -163,5 +166,5 @@ int diff_encode_html(const struct folded_tree *t, const char *const files[2],
 {
 	const struct page p = { t, files };
 
-	return html_page(put_data, &p, out);
+	return html_page(html_put_data, &p, out);
 }

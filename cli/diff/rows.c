@@ -36,8 +36,9 @@ static uint64_t (*sums(const struct folded_tree *t))[FOLDED_SIDES]
 }
 
 /* open[name]: how many frames of this name are between here and the root. */
-static void add_up(const struct folded_tree *t, uint64_t (*sum)[FOLDED_SIDES],
-		   uint32_t *open, struct diff_row *rows)
+static void rows_add_up(const struct folded_tree *t,
+			uint64_t (*sum)[FOLDED_SIDES],
+			uint32_t *open, struct diff_row *rows)
 {
 	uint32_t path[FOLDED_DEPTH_MAX + 1], depth = 0, before = 0, i = 0;
 
@@ -63,11 +64,15 @@ struct diff_order {
 	bool by_total;
 };
 
-static int larger(double a, double b)
+static int rows_compare(double a, double b)
 {
-	a = a < 0 ? -a : a;
-	b = b < 0 ? -b : b;
-	return a > b ? -1 : a < b;
+	if (a < 0)
+		a = -a;
+	if (b < 0)
+		b = -b;
+	if (a > b)
+		return -1;
+	return a < b;
 }
 
 static int diff_rows_compare(const void *pa, const void *pb, void *arg)
@@ -76,12 +81,14 @@ static int diff_rows_compare(const void *pa, const void *pb, void *arg)
 	const struct diff_order *o = arg;
 	const struct folded_name *na = &o->t->names[a->name];
 	const struct folded_name *nb = &o->t->names[b->name];
-	int self = larger(diff_points(o->t, a->self),
-			  diff_points(o->t, b->self));
-	int total = larger(diff_points(o->t, a->total),
-			   diff_points(o->t, b->total));
-	int r = o->by_total ? total : self;
+	int self = rows_compare(diff_points(o->t, a->self),
+				diff_points(o->t, b->self));
+	int total = rows_compare(diff_points(o->t, a->total),
+				 diff_points(o->t, b->total));
+	int r = self;
 
+	if (o->by_total)
+		r = total;
 	if (!r)
 		r = o->by_total ? self : total;
 	if (!r)
@@ -108,7 +115,7 @@ struct diff_row *diff_rows(const struct folded_tree *t, bool by_total,
 	*n = t->names_set.n;
 	for (uint32_t i = 0; i < *n; i++)
 		rows[i].name = i;
-	add_up(t, sum, open, rows);
+	rows_add_up(t, sum, open, rows);
 	qsort_r(rows, *n, sizeof(*rows), diff_rows_compare, &order);
 out:
 	free(sum);

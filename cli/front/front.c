@@ -11,16 +11,16 @@
 #include "cli/config/config.h"
 #include "cli/config/env.h"
 #include "cli/config/transfer.h"
-#include "cli/front/confine.h"
+#include "cli/config/confine.h"
 #include "cli/front/show.h"
 #include "cli/record/output.h"
 #include "common/log.h"
 
-#define FRONT_PLAN_S	60	/* to read all that says what to do */
+#define FRONT_PLAN_S	60	/* to read configuration and arguments */
 
 static enum { FRONT_NONE, FRONT_FRONT, FRONT_READER } front_is;
 
-/* A file that is a pipe, a file system that hangs. */
+/* For a file that is a pipe, or a file system that hangs. */
 static void front_late(int sig)
 {
 	static const char text[] =
@@ -47,15 +47,17 @@ int front_begin(int argc, char **argv)
 	if (!front && !reader)
 		return 0;
 	show_note_terminal();
-	/* what ends us is the supervisor's word; the terminal's signals come
-	 * to both */
+	/* the supervisor says when to end; the terminal sends signals to both */
 	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
 		signal(ignored[i], SIG_IGN);
 	prctl(PR_SET_NAME, argv[0]);
 	signal(SIGALRM, front_late);
 	alarm(FRONT_PLAN_S);
-	front_is = front ? FRONT_FRONT : FRONT_READER;
-	return front_confine_reading((uid_t)strtoul(argv[2], NULL, 10)) ? -1 : 1;
+	if (front)
+		front_is = FRONT_FRONT;
+	else
+		front_is = FRONT_READER;
+	return confine_front_reading((uid_t)strtoul(argv[2], NULL, 10)) ? -1 : 1;
 }
 
 /* Give the configuration to the front. */
@@ -78,7 +80,9 @@ int front_run(const struct options *given)
 
 	if (r) {
 		config_fini(&c);
-		return r == -EINVAL ? EXIT_USAGE : 1;
+		if (r == -EINVAL)
+			return EXIT_USAGE;
+		return 1;
 	}
 	config_apply(&c, &o);
 	if (front_is == FRONT_READER)
@@ -86,8 +90,10 @@ int front_run(const struct options *given)
 	else {
 		if (!o.output && !config_env_network(&c))
 			o.output = RUN_OUTPUT;
-		r = output_settle_format(&o, "run") ?
-			show(&o, &everything, &c, true) : EXIT_USAGE;
+		if (output_settle_format(&o, "run"))
+			r = show(&o, &everything, &c, true);
+		else
+			r = EXIT_USAGE;
 	}
 	config_fini(&c);
 	return r;
@@ -116,7 +122,7 @@ int front_daemons(const struct options *given)
 	struct target everything = { .kind = TARGET_ALL, .ended = -1 };
 	struct options o = *given;
 
-	/* until it is told to end, without a word about Ctrl-C */
+	/* until it is asked to end, without a line about Ctrl-C */
 	o.duration_ms = DURATION_MAX_S * 1000ULL;
 	return show(&o, &everything, NULL, false);
 }

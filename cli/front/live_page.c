@@ -10,7 +10,7 @@
 
 #include "common/log.h"
 
-static bool is_installed(const char *programs)
+static bool live_page_is_installed(const char *programs)
 {
 	char path[PATH_MAX + 32];
 
@@ -48,9 +48,11 @@ int live_page_open(struct live_page *p, const struct options *o,
 	*p = (struct live_page){ .on = false };
 	if (o->no_page)
 		return 0;
-	if (!is_installed(programs)) {
+	if (!live_page_is_installed(programs)) {
 		log_warn("no live page: trifold-viewer is not in %s", programs);
-		return o->listen ? -ENOENT : 0;
+		if (o->listen)
+			return -ENOENT;
+		return 0;
 	}
 	r = page_key_new(p->key);
 	if (r == 0)

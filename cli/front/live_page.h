@@ -2,11 +2,10 @@
 /*
  * live_page - what `trifold run` gives trifold-viewer
  *
- * The sockets are bound here, once, and go to the supervisor with the plan:
- * whoever looks at the page finds it at the same address when the viewer had
- * to be started again.  So does the key, 128
- * bits of chance, which reaches the viewer by its environment and people by a
- * line of output.
+ * The sockets are bound here, once, and go to the supervisor with the plan: the
+ * address stays the same when the viewer is restarted.  So does the key, 128
+ * random bits, which the viewer gets by its environment and users by a line of
+ * output.
  */
 #ifndef CLI_FRONT_LIVE_PAGE_H
 #define CLI_FRONT_LIVE_PAGE_H
@@ -29,7 +28,7 @@ struct live_page {
 
 /*
  * Open what the options say; programs: the directory of the daemons.  0, also
- * if there is to be none (.on is false), or -errno after a line in the log.
+ * without a page (.on is false), or -errno after a line in the log.
  */
 int live_page_open(struct live_page *p, const struct options *o,
 		   const char *programs);

@@ -39,8 +39,8 @@ static bool make_plan_hidden(const char *var, char *const *by)
 	return false;
 }
 
-/* Of our environment what exporterd may see, unless the configuration says
- * another value; then that. */
+/* Variables of the environment that exporterd may get, unless the configuration
+ * has another value, which replaces it. */
 static void make_exporter(struct plan *p, const struct options *o)
 {
 	static char *none[] = { NULL };
@@ -79,7 +79,8 @@ static uint32_t make_flags(const struct options *o, const struct target *t,
 	       (o->config ? PLAN_RELOAD : 0u);
 }
 
-/* Who of us lives as long as the hub, but daemons: those it knows. */
+/* trifold's processes that live as long as the hub, except daemons, which it
+ * knows. */
 static void make_own(struct plan *p, const struct options *o)
 {
 	plan_add(p, PROGRAM_HUB, "--own=%d", (int)getpid());
@@ -138,5 +139,7 @@ int make_plan(struct plan *p, const struct options *o,
 		log_err("the command line, the configuration and the OTEL_* "
 			"variables are too long together: more than %d words, "
 			"or %d KiB", PLAN_WORDS_MAX, ASK_WORDS_MAX / 1024);
-	return p->full ? -E2BIG : 0;
+	if (p->full)
+		return -E2BIG;
+	return 0;
 }

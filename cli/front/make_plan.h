@@ -14,7 +14,7 @@ int make_plan(struct plan *p, const struct options *o,
 	      const struct target *target, const struct live_page *page,
 	      bool network);
 
-/* Of that only what options, target and configuration mean for the daemons. */
+/* The part of make_plan() that is about the daemons alone. */
 void make_plan_daemons(struct plan *p, const struct options *o,
 		       const struct target *target, bool network);
 

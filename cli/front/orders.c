@@ -13,10 +13,15 @@ static int orders_read(struct orders *o, struct tell *t, int *fd, int flags)
 	int fds[ASK_FDS_MAX], n;
 	int len = ask_recv(o->fd, t, sizeof(*t), fds, &n, flags);
 
-	*fd = n ? fds[0] : -1;
+	if (n)
+		*fd = fds[0];
+	else
+		*fd = -1;
 	if (len == 0)
 		return 0;
-	return len == sizeof(*t) ? 1 : -EPIPE;
+	if (len == sizeof(*t))
+		return 1;
+	return -EPIPE;
 }
 
 /* Send it and wait for the reply.  Returns its value or -errno. */
@@ -34,7 +39,7 @@ static int orders_ask(struct orders *o, const struct ask *m, size_t len,
 			return r;
 		if (r && reply->kind == TELL_REPLY)
 			return reply->value;
-		/* so many never come while it does one thing */
+		/* more never arrive during one order */
 		if (r && o->n < ORDERS_KEPT)
 			o->kept[o->n++] = *reply;
 	}
@@ -46,7 +51,11 @@ int orders_open(struct orders *o, int log_fd)
 	struct tell t;
 	int fd, r = orders_ask(o, &m, ASK_BYTES(0), &log_fd, 1, &t, &fd);
 
-	return r < 0 ? r : fd < 0 ? -EPROTO : fd;
+	if (r < 0)
+		return r;
+	if (fd < 0)
+		return -EPROTO;
+	return fd;
 }
 
 pid_t orders_start(struct orders *o, enum program id, const struct plan *p,
@@ -71,7 +80,7 @@ void orders_signal(struct orders *o, enum program id, int sig)
 
 	m.program = id;
 	m.signal = sig;
-	/* if nobody listens, the end of the socket is next */
+	/* if the supervisor is gone, the end of the socket is read next */
 	ask_send(o->fd, &m, ASK_BYTES(0), NULL, 0, 0);
 }
 
@@ -82,7 +91,11 @@ int orders_connect(struct orders *o, uid_t *hub_uid)
 	int fd, r = orders_ask(o, &m, ASK_BYTES(0), NULL, 0, &t, &fd);
 
 	*hub_uid = (uid_t)r;
-	return fd >= 0 ? fd : r < 0 ? r : -EPROTO;
+	if (fd >= 0)
+		return fd;
+	if (r < 0)
+		return r;
+	return -EPROTO;
 }
 
 int orders_next(struct orders *o, struct tell *ret)

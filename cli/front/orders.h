@@ -2,8 +2,8 @@
 /*
  * orders - the front's end of the socket to the supervisor
  *
- * Each order but a signal waits for its reply (cli/supervisor/ask.h).  What the
- * supervisor tells meanwhile is kept for orders_next().
+ * Each order but a signal waits for its reply (cli/supervisor/ask.h).  Messages
+ * that arrive meanwhile are kept for orders_next().
  */
 #ifndef CLI_FRONT_ORDERS_H
 #define CLI_FRONT_ORDERS_H
@@ -21,8 +21,8 @@ struct orders {
 	struct tell kept[ORDERS_KEPT];	/* the oldest first */
 };
 
-/* Have the runtime directory made; all that is started writes to log_fd.
- * Returns the socket that takes READY=1, or -errno, which was said. */
+/* Have the runtime directory made; all programs write to log_fd.  Returns the
+ * socket that takes READY=1, or -errno after a message. */
 int orders_open(struct orders *o, int log_fd);
 
 /* Have a program started with its words of the plan and n descriptors
@@ -37,7 +37,7 @@ void orders_signal(struct orders *o, enum program id, int sig);
  * credentials, which must be those of *hub_uid; or -errno. */
 int orders_connect(struct orders *o, uid_t *hub_uid);
 
-/* What the supervisor tells: 1; 0: nothing; -EPIPE: it is gone. */
+/* The supervisor's next message: 1; 0: none; -EPIPE: the supervisor is gone. */
 int orders_next(struct orders *o, struct tell *ret);
 
 #endif /* CLI_FRONT_ORDERS_H */

@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/config/libexec.h"
 #include "cli/record/recorder.h"
+#include "cli/supervisor/program_table.h"
 #include "common/clock.h"
 #include "common/wait_status.h"
 
@@ -23,13 +23,14 @@
 #define REPLACE_NS	S(8)	/* for a daemon to end, then SIGKILL */
 #define BACKOFF_FIRST_NS	(100 * NSEC_PER_MSEC)
 
-/* Of one that had come up, and of one that had not. */
+/* For a daemon that had become ready, and for one that had not. */
 static const struct {
 	uint64_t max_ns, reset_ns;
 } backoffs[] = { [true] = { S(1), S(2) }, [false] = { S(5), S(10) } };
 
-/* Who ends in this phase, and the time for it, s (0: open).  A start is slow
- * where the kernel verifies slowly: 5.10 in an emulator took over 20 s. */
+/* Which program ends in this phase, and the time for it, s (0: no limit).  A
+ * start is slow where the kernel verifies slowly: 5.10 in an emulator took over
+ * 20 s. */
 static const struct {
 	enum program who;
 	unsigned int seconds;
@@ -49,12 +50,16 @@ static void phases_enter(struct phases *p, enum front_phase phase, uint64_t now)
 
 static const char *phases_name(enum program id)
 {
-	return id < LIBEXEC_DAEMONS ? libexec_daemons[id] :
-	       id == PROGRAM_RECORDER ? "the recorder" :
-	       id == PROGRAM_READER ? "the reader" : "the command";
+	if (id < PROGRAM_DAEMONS)
+		return program_table[id].name;
+	if (id == PROGRAM_RECORDER)
+		return "the recorder";
+	if (id == PROGRAM_READER)
+		return "the reader";
+	return "the command";
 }
 
-/* A line, behind those of who it is about. */
+/* Print a line, after pending lines of the programs. */
 __attribute__((format(printf, 2, 3)))
 static void phases_say(struct phases *p, const char *fmt, ...)
 {
@@ -70,7 +75,7 @@ static void phases_say(struct phases *p, const char *fmt, ...)
 
 /* --- daemons ------------------------------------------------------------------ */
 
-static void offer_hub(struct phases *p, bool ready)
+static void phases_offer_hub(struct phases *p, bool ready)
 {
 	uid_t uid;
 	int fd = orders_connect(p->orders, &uid);
@@ -79,13 +84,19 @@ static void offer_hub(struct phases *p, bool ready)
 		p->ops->hub(p->arg, fd, uid, ready);
 }
 
-/* Is this daemon to run, in this phase? */
-static bool wanted(const struct phases *p, enum program id)
+/* Should this daemon run in this phase? */
+static bool phases_wants(const struct phases *p, enum program id)
 {
-	enum front_phase until = id == PROGRAM_HUB ? PHASE_END_HUB :
-		id == PROGRAM_EXPORTER ? PHASE_END_EXPORTER :
-		id == PROGRAM_LOADER ? PHASE_END_LOADER : PHASE_END_VIEWER;
+	enum front_phase until;
 
+	if (id == PROGRAM_HUB)
+		until = PHASE_END_HUB;
+	else if (id == PROGRAM_EXPORTER)
+		until = PHASE_END_EXPORTER;
+	else if (id == PROGRAM_LOADER)
+		until = PHASE_END_LOADER;
+	else
+		until = PHASE_END_VIEWER;
 	return p->phase < until && !p->quick &&
 	       (id != PROGRAM_VIEWER || (p->plan->flags & PLAN_PAGE)) &&
 	       (p->proc[PROGRAM_RECORDER].ready ||
@@ -98,12 +109,15 @@ uint64_t phases_backoff(uint64_t *backoff, uint64_t lived_ns, bool ready)
 
 	if (*backoff == 0 || lived_ns >= backoffs[ready].reset_ns)
 		next = BACKOFF_FIRST_NS;
-	return *backoff = next < max ? next : max;
+	if (next > max)
+		next = max;
+	*backoff = next;
+	return next;
 }
 
 /* 0 or -errno. */
-static int start_one(struct phases *p, enum program id, const int *fds, int n,
-		     uint64_t now)
+static int phases_start_one(struct phases *p, enum program id, const int *fds,
+			    int n, uint64_t now)
 {
 	struct phase_proc *proc = &p->proc[id];
 	pid_t pid = orders_start(p->orders, id, p->plan, fds, n);
@@ -122,13 +136,14 @@ static int start_one(struct phases *p, enum program id, const int *fds, int n,
 }
 
 /* Start it with one end of a new pair of sockets.  The other end, or -1. */
-static int start_with_socket(struct phases *p, enum program id, uint64_t now)
+static int phases_start_with_socket(struct phases *p, enum program id,
+				    uint64_t now)
 {
 	int fds[2], r;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0)
 		return -1;
-	r = start_one(p, id, &fds[1], 1, now);
+	r = phases_start_one(p, id, &fds[1], 1, now);
 	close(fds[1]);
 	if (!r)
 		return fds[0];
@@ -136,10 +151,10 @@ static int start_with_socket(struct phases *p, enum program id, uint64_t now)
 	return -1;
 }
 
-/* exporterd gives the recorder what it sends. */
-static void start_feed(struct phases *p, uint64_t now)
+/* Start exporterd with a connection to the recorder, for what it sends. */
+static void phases_start_feed(struct phases *p, uint64_t now)
 {
-	int fd = start_with_socket(p, PROGRAM_EXPORTER, now);
+	int fd = phases_start_with_socket(p, PROGRAM_EXPORTER, now);
 
 	if (fd < 0)
 		return;
@@ -147,22 +162,24 @@ static void start_feed(struct phases *p, uint64_t now)
 	close(fd);
 }
 
-static void start_due(struct phases *p, uint64_t now)
+static void phases_start_due(struct phases *p, uint64_t now)
 {
 	for (int i = 0; i < PROGRAM_DAEMONS; i++) {
 		bool page = i == PROGRAM_VIEWER;
 
-		if (p->proc[i].pid || now < p->proc[i].due_ns || !wanted(p, i))
+		if (p->proc[i].pid || now < p->proc[i].due_ns ||
+		    !phases_wants(p, i))
 			continue;
 		if (i == PROGRAM_EXPORTER && (p->plan->flags & PLAN_RECORD))
-			start_feed(p, now);
+			phases_start_feed(p, now);
 		else
-			start_one(p, i, p->page, page ? p->n_page : 0, now);
+			phases_start_one(p, i, p->page, page ? p->n_page : 0,
+					 now);
 	}
 }
 
-static void daemon_died(struct phases *p, enum program id, int status,
-			uint64_t now)
+static void phases_daemon_died(struct phases *p, enum program id, int status,
+			       uint64_t now)
 {
 	struct phase_proc *proc = &p->proc[id];
 	const char *name = phases_name(id);
@@ -170,8 +187,8 @@ static void daemon_died(struct phases *p, enum program id, int status,
 	char how[80];
 
 	wait_status_text(status, how, sizeof(how));
-	if (!wanted(p, id)) {
-		/* by us, perhaps before it was ready for that */
+	if (!phases_wants(p, id)) {
+		/* ended on request, perhaps before it handled the signal */
 		if (status && !WIFSIGNALED(status))
 			phases_say(p, "%s %s", name, how);
 		return;
@@ -191,9 +208,9 @@ static void daemon_died(struct phases *p, enum program id, int status,
 		phases_say(p, "%s %s; failed three times; giving up", name, how);
 }
 
-/* The hub knows its daemons; these run as long as it.  The launcher's child, the
- * command, is another process. */
-static void plan_own(struct phases *p)
+/* Tell the next hub of launcher, recorder and writer; daemons it knows.  The
+ * launcher's child, the command, is another process. */
+static void phases_plan_own(struct phases *p)
 {
 	static const enum program who[] = { PROGRAM_LAUNCHER, PROGRAM_RECORDER };
 
@@ -208,7 +225,7 @@ static void plan_own(struct phases *p)
 
 void phases_replace(struct phases *p, uint32_t which, uint64_t now)
 {
-	plan_own(p);
+	phases_plan_own(p);
 	for (int i = 0; i < PROGRAM_DAEMONS; i++) {
 		struct phase_proc *proc = &p->proc[i];
 
@@ -223,7 +240,7 @@ void phases_replace(struct phases *p, uint32_t which, uint64_t now)
 	}
 }
 
-static void check_replaced(struct phases *p, uint64_t now)
+static void phases_check_replaced(struct phases *p, uint64_t now)
 {
 	for (int i = 0; i < PROGRAM_DAEMONS; i++) {
 		struct phase_proc *proc = &p->proc[i];
@@ -237,8 +254,9 @@ static void check_replaced(struct phases *p, uint64_t now)
 	}
 }
 
-/* It is trifold's own, too; the recorder says so before there is a hub. */
-static void note_writer(struct phases *p, const char *text)
+/* The writer is trifold's own, too; the recorder reports it before the hub
+ * starts. */
+static void phases_note_writer(struct phases *p, const char *text)
 {
 	static const char said[] = "STATUS=" RECORDER_WRITER;
 
@@ -261,15 +279,19 @@ void phases_notify(struct phases *p)
 			     .msg_control = &control,
 			     .msg_controllen = sizeof(control) };
 	ssize_t n = recvmsg(p->notify, &mh, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-	const struct cmsghdr *c = n < 0 ? NULL : CMSG_FIRSTHDR(&mh);
+	const struct cmsghdr *c;
 	struct ucred cred;
 
+	if (n < 0)
+		c = NULL;
+	else
+		c = CMSG_FIRSTHDR(&mh);
 	if (!c || c->cmsg_type != SCM_CREDENTIALS)
 		return;
 	memcpy(&cred, CMSG_DATA(c), sizeof(cred));
 	text[n] = '\0';
 	if (cred.pid == p->proc[PROGRAM_RECORDER].pid)
-		note_writer(p, text);
+		phases_note_writer(p, text);
 	if (strncmp(text, "READY=1", 7) && !strstr(text, "\nREADY=1"))
 		return;
 	for (int i = 0; i <= PROGRAM_RECORDER; i++) {
@@ -277,7 +299,7 @@ void phases_notify(struct phases *p)
 			continue;
 		p->proc[i].ready = p->proc[i].was_ready = true;
 		if (i == PROGRAM_HUB)
-			offer_hub(p, false);
+			phases_offer_hub(p, false);
 	}
 }
 
@@ -287,10 +309,12 @@ static pid_t phase_pid(const struct phases *p)
 {
 	enum program who = phases[p->phase].who;
 
-	return who == PROGRAM__COUNT ? 0 : p->proc[who].pid;
+	if (who == PROGRAM__COUNT)
+		return 0;
+	return p->proc[who].pid;
 }
 
-/* Begin to end; where the command still runs, it ends first. */
+/* Begin to end, with the command if it still runs. */
 void phases_end(struct phases *p, uint64_t now)
 {
 	if (p->phase >= PHASE_END_COMMAND)
@@ -304,8 +328,8 @@ static void phases_fail(struct phases *p, uint64_t now)
 	phases_end(p, now);
 }
 
-/* The command ends by this signal; 0: it knows. */
-static void end_command(struct phases *p, int sig)
+/* End the command with this signal; 0: it got one already. */
+static void phases_end_command(struct phases *p, int sig)
 {
 	if (p->go >= 0)			/* it has not begun */
 		close(p->go);
@@ -318,8 +342,10 @@ static void phases_enter(struct phases *p, enum front_phase phase, uint64_t now)
 {
 	p->phase = phase;
 	p->killed = false;
-	p->deadline_ns = phases[phase].seconds ?
-		now + S(phases[phase].seconds) : UINT64_MAX;
+	if (phases[phase].seconds)
+		p->deadline_ns = now + S(phases[phase].seconds);
+	else
+		p->deadline_ns = UINT64_MAX;
 	if (phase == PHASE_RUNNING && p->plan->duration_ms)
 		p->deadline_ns = now + p->plan->duration_ms * NSEC_PER_MSEC;
 	if (phase == PHASE_END_LOADER) {
@@ -329,7 +355,7 @@ static void phases_enter(struct phases *p, enum front_phase phase, uint64_t now)
 	if (!phase_pid(p))
 		return;
 	if (phase == PHASE_END_COMMAND) {
-		end_command(p, p->end_signal);
+		phases_end_command(p, p->end_signal);
 	} else if (phase == PHASE_END_RECORDER) {
 		/* a recording that never began leaves no file */
 		if (!p->start_real_ns || p->quick ||
@@ -343,39 +369,40 @@ static void phases_enter(struct phases *p, enum front_phase phase, uint64_t now)
 		phases_say(p, "ending %s", phases_name(phases[phase].who));
 }
 
-static bool all_ready(const struct phases *p)
+static bool phases_all_ready(const struct phases *p)
 {
 	for (int i = 0; i < PROGRAM_DAEMONS; i++) {
-		if (!p->proc[i].ready && wanted(p, i))
+		if (!p->proc[i].ready && phases_wants(p, i))
 			return false;
 	}
 	return true;
 }
 
-static void check_start(struct phases *p, uint64_t now)
+static void phases_check_start(struct phases *p, uint64_t now)
 {
 	bool late = now >= p->deadline_ns, failed = late;
 
 	for (int i = 0; i <= PROGRAM_RECORDER; i++) {
 		failed |= p->proc[i].tries >= START_TRIES;
 		if (late && !p->proc[i].ready &&
-		    (i == PROGRAM_RECORDER ? p->proc[i].pid : wanted(p, i)))
+		    (i == PROGRAM_RECORDER ? p->proc[i].pid : phases_wants(p,
+									   i)))
 			phases_say(p, "%s is not ready after %u s",
 				   phases_name(i),
 				   phases[PHASE_STARTING].seconds);
 	}
 	if (failed)
 		phases_fail(p, now);
-	else if (p->proc[PROGRAM_HUB].ready && all_ready(p) &&
+	else if (p->proc[PROGRAM_HUB].ready && phases_all_ready(p) &&
 		 now - p->asked_ns >= ASK_NS) {
 		p->asked_ns = now;
-		offer_hub(p, true);
+		phases_offer_hub(p, true);
 	}
 }
 
 void phases_run(struct phases *p, uint64_t now)
 {
-	if (p->phase != PHASE_STARTING || !all_ready(p))
+	if (p->phase != PHASE_STARTING || !phases_all_ready(p))
 		return;
 	p->start_real_ns = clock_ns(CLOCK_REALTIME);
 	phases_enter(p, PHASE_RUNNING, now);
@@ -392,15 +419,17 @@ void phases_run(struct phases *p, uint64_t now)
 	p->go = -1;
 }
 
-/* The time of this phase is over: stronger means. */
-static void overdue(struct phases *p, uint64_t now)
+/* The time of this phase is over: send a stronger signal. */
+static void phases_overdue(struct phases *p, uint64_t now)
 {
 	bool command = p->phase == PHASE_END_COMMAND;
-	/* the recorder removes its file on SIGTERM, by SIGKILL it could not */
+	/* on SIGTERM the recorder removes its file; on SIGKILL it could not */
 	bool gently = !p->killed && (p->phase == PHASE_END_RECORDER ||
 		(command && p->end_signal != SIGTERM && !p->quick));
-	int sig = gently ? SIGTERM : SIGKILL;
+	int sig = SIGKILL;
 
+	if (gently)
+		sig = SIGTERM;
 	phases_say(p, "%s (%spid %d) %s: sending %s",
 		   phases_name(phases[p->phase].who), command ? "below " : "",
 		   (int)phase_pid(p), p->quick ? "still runs" : "does not end",
@@ -413,10 +442,10 @@ static void overdue(struct phases *p, uint64_t now)
 
 void phases_advance(struct phases *p, uint64_t now)
 {
-	start_due(p, now);
-	check_replaced(p, now);
+	phases_start_due(p, now);
+	phases_check_replaced(p, now);
 	if (p->phase == PHASE_STARTING)
-		check_start(p, now);
+		phases_check_start(p, now);
 	else if (p->phase == PHASE_RUNNING && now >= p->deadline_ns)
 		phases_end(p, now);
 	while (p->phase > PHASE_RUNNING && p->phase < PHASE_ENDED &&
@@ -424,7 +453,7 @@ void phases_advance(struct phases *p, uint64_t now)
 		phases_enter(p, p->phase + 1, now);
 	if (p->phase > PHASE_RUNNING && p->phase < PHASE_ENDED &&
 	    now >= p->deadline_ns)
-		overdue(p, now);
+		phases_overdue(p, now);
 }
 
 int phases_timeout_ms(const struct phases *p, uint64_t now)
@@ -433,25 +462,31 @@ int phases_timeout_ms(const struct phases *p, uint64_t now)
 
 	for (int i = 0; i < PROGRAM_DAEMONS; i++) {
 		const struct phase_proc *proc = &p->proc[i];
-		uint64_t due = proc->pid ? proc->replace_ns : proc->due_ns;
+		uint64_t due;
 
-		if ((proc->pid ? due != 0 : wanted(p, i)) && due < at)
+		if (proc->pid)
+			due = proc->replace_ns;
+		else
+			due = proc->due_ns;
+		if ((proc->pid ? due != 0 : phases_wants(p, i)) && due < at)
 			at = due;
 	}
-	if (p->phase == PHASE_STARTING && all_ready(p) &&
+	if (p->phase == PHASE_STARTING && phases_all_ready(p) &&
 	    p->asked_ns + ASK_NS < at)
 		at = p->asked_ns + ASK_NS;
 	if (at <= now)
 		return 0;
 	at = (at - now + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC;
-	return at > 60000 ? 60000 : (int)at;
+	if (at > 60000)
+		return 60000;
+	return (int)at;
 }
 
-/* --- what the supervisor tells -------------------------------------------------- */
+/* --- messages of the supervisor ------------------------------------------- */
 
-static void start_reader(struct phases *p, uint64_t now)
+static void phases_start_reader(struct phases *p, uint64_t now)
 {
-	int fd = start_with_socket(p, PROGRAM_READER, now);
+	int fd = phases_start_with_socket(p, PROGRAM_READER, now);
 
 	p->reload_again = false;
 	if (fd < 0)
@@ -461,13 +496,13 @@ static void start_reader(struct phases *p, uint64_t now)
 	p->reader = fd;
 }
 
-static void recorder_died(struct phases *p, int status, uint64_t now)
+static void phases_recorder_died(struct phases *p, int status, uint64_t now)
 {
 	char how[80];
 
 	if (!status && p->phase == PHASE_END_RECORDER)
 		return;
-	/* why, it said itself, unless it was killed */
+	/* it printed why, unless it was killed */
 	if (WIFSIGNALED(status) && !p->killed)
 		phases_say(p, "the recorder %s",
 			   wait_status_text(status, how, sizeof(how)));
@@ -479,12 +514,12 @@ static void phases_died(struct phases *p, enum program id, int status,
 {
 	p->proc[id].pid = 0;
 	if (id < PROGRAM_DAEMONS) {
-		daemon_died(p, id, status, now);
+		phases_daemon_died(p, id, status, now);
 	} else if (id == PROGRAM_READER) {
 		if (p->reload_again && p->phase <= PHASE_RUNNING)
-			start_reader(p, now);
+			phases_start_reader(p, now);
 	} else if (id == PROGRAM_RECORDER) {
-		recorder_died(p, status, now);
+		phases_recorder_died(p, status, now);
 	} else {
 		p->failed |= p->go >= 0;
 		p->status = wait_status_code(status);
@@ -492,20 +527,20 @@ static void phases_died(struct phases *p, enum program id, int status,
 	}
 }
 
-static void quick_end(struct phases *p, uint64_t now)
+static void phases_ended_quickly(struct phases *p, uint64_t now)
 {
 	p->quick = p->failed = true;
 	phases_say(p, "stopping now: samples in flight are lost");
 	for (int i = 0; i < PROGRAM_DAEMONS; i++)
 		orders_signal(p->orders, i, SIGKILL);
 	orders_signal(p->orders, PROGRAM_RECORDER, SIGTERM);
-	end_command(p, SIGKILL);
+	phases_end_command(p, SIGKILL);
 	p->killed = true;
 	p->deadline_ns = now + S(2);
 }
 
-/* SIGHUP is also how a terminal goes.  True: it has not gone. */
-static bool has_terminal(const struct phases *p)
+/* SIGHUP may also mean that the terminal is gone.  True: it is not. */
+static bool phases_has_terminal(const struct phases *p)
 {
 	struct winsize ws;
 
@@ -517,18 +552,22 @@ static void phases_signal(struct phases *p, int sig, bool by_kernel,
 {
 	bool reloads = p->plan->flags & PLAN_RELOAD;
 
-	if (sig == SIGHUP && reloads && (p->tty < 0 || has_terminal(p))) {
+	if (sig == SIGHUP && reloads &&
+	    (p->tty < 0 || phases_has_terminal(p))) {
 		p->reload_again = true;
 		if (p->phase <= PHASE_RUNNING && !p->proc[PROGRAM_READER].pid)
-			start_reader(p, now);
+			phases_start_reader(p, now);
 	} else if (sig == SIGHUP && !reloads && p->nohup) {
 		return;
 	} else if (p->phase > PHASE_RUNNING) {
 		if (!p->quick)
-			quick_end(p, now);
+			phases_ended_quickly(p, now);
 	} else {
 		/* Ctrl-C reaches the command too: the kernel sends it to both */
-		p->end_signal = by_kernel ? 0 : sig;
+		if (by_kernel)
+			p->end_signal = 0;
+		else
+			p->end_signal = sig;
 		p->failed |= p->phase < PHASE_RUNNING;
 		phases_end(p, now);
 	}
@@ -542,11 +581,11 @@ void phases_tell(struct phases *p, const struct tell *t, uint64_t now)
 		phases_signal(p, t->value, t->by_kernel, now);
 }
 
-/* --- the beginning -------------------------------------------------------------- */
+/* --- start ---------------------------------------------------------------- */
 
-static bool begin_command(struct phases *p, uint64_t now)
+static bool phases_begin_command(struct phases *p, uint64_t now)
 {
-	p->go = start_with_socket(p, PROGRAM_LAUNCHER, now);
+	p->go = phases_start_with_socket(p, PROGRAM_LAUNCHER, now);
 	if (p->go < 0)
 		return false;
 	if (p->plan->flags & PLAN_BELOW)
@@ -555,9 +594,9 @@ static bool begin_command(struct phases *p, uint64_t now)
 	return !p->plan->full;
 }
 
-static bool begin_recorder(struct phases *p, uint64_t now)
+static bool phases_begin_recorder(struct phases *p, uint64_t now)
 {
-	int fd = start_with_socket(p, PROGRAM_RECORDER, now);
+	int fd = phases_start_with_socket(p, PROGRAM_RECORDER, now);
 
 	if (fd >= 0)
 		p->ops->recorder(p->arg, fd);
@@ -568,8 +607,9 @@ void phases_begin(struct phases *p, uint64_t now)
 {
 	p->go = p->reader = -1;
 	phases_enter(p, PHASE_STARTING, now);
-	if (((p->plan->flags & PLAN_COMMAND) && !begin_command(p, now)) ||
-	    ((p->plan->flags & PLAN_RECORD) && !begin_recorder(p, now)))
+	if (((p->plan->flags & PLAN_COMMAND) &&
+	     !phases_begin_command(p, now)) ||
+	    ((p->plan->flags & PLAN_RECORD) && !phases_begin_recorder(p, now)))
 		phases_fail(p, now);
-	plan_own(p);
+	phases_plan_own(p);
 }

@@ -8,11 +8,11 @@
 #include "common/clock.h"
 
 /* Samples a second since the oldest point. */
-static uint64_t rate(struct progress *p, uint64_t ns, uint64_t taken)
+static uint64_t progress_rate(struct progress *p, uint64_t ns, uint64_t taken)
 {
 	uint64_t dt, n;
 
-	if (p->n == 0)		/* there was nothing at the start */
+	if (p->n == 0)		/* zero at the start */
 		p->n++;
 	if (p->n == PROGRESS_POINTS)
 		memmove(p->point, p->point + 1,
@@ -20,9 +20,14 @@ static uint64_t rate(struct progress *p, uint64_t ns, uint64_t taken)
 	p->point[p->n].ns = ns;
 	p->point[p->n++].taken = taken;
 	dt = ns - p->point[0].ns;
-	/* a hub that was started again may know less for a while */
-	n = taken > p->point[0].taken ? taken - p->point[0].taken : 0;
-	return dt ? (uint64_t)((double)n * NSEC_PER_SEC / (double)dt + 0.5) : 0;
+	/* a restarted hub may report less for a while */
+	if (taken > p->point[0].taken)
+		n = taken - p->point[0].taken;
+	else
+		n = 0;
+	if (dt)
+		return (uint64_t)((double)n * NSEC_PER_SEC / (double)dt + 0.5);
+	return 0;
 }
 
 void progress_line(struct progress *p, const struct status *st,
@@ -38,5 +43,5 @@ void progress_line(struct progress *p, const struct status *st,
 			 (double)total_ns / NSEC_PER_SEC);
 	snprintf(out, size, "%" PRIu64 " %ss   %" PRIu64 " samples (%" PRIu64
 		 " a second), %" PRIu64 " lost", (uint64_t)(elapsed_ns / NSEC_PER_SEC),
-		 total, a.taken, rate(p, elapsed_ns, a.taken), a.lost);
+		 total, a.taken, progress_rate(p, elapsed_ns, a.taken), a.lost);
 }

@@ -9,15 +9,15 @@
 #include "cli/supervisor/ask.h"
 #include "common/log.h"
 
-/* The recorder was told the frequency, and has one for all of its file. */
-static bool waits(const struct options *o, enum config_id id)
+/* The recorder has one frequency for its whole file. */
+static bool reload_needs_restart(const struct options *o, enum config_id id)
 {
 	return config_keys[id].owner == OBEYS_NEXT_START ||
 	       (id == KEY_FREQUENCY && o->output);
 }
 
-static const struct config_more *find_more(const struct config *c,
-					   const char *name)
+static const struct config_more *reload_find_more(const struct config *c,
+						  const char *name)
 {
 	for (unsigned int i = 0; i < c->n_more; i++) {
 		if (!strcmp(c->more[i].name, name))
@@ -26,7 +26,8 @@ static const struct config_more *find_more(const struct config *c,
 	return NULL;
 }
 
-static bool same(const struct config_more *a, const struct config_more *b)
+static bool reload_is_same(const struct config_more *a,
+			   const struct config_more *b)
 {
 	for (int i = 0; i < KEY__COUNT; i++) {
 		if (strcmp(a->value[i].text, b->value[i].text))
@@ -35,8 +36,8 @@ static bool same(const struct config_more *a, const struct config_more *b)
 	return true;
 }
 
-static bool compare_more(const struct config *was, const struct config *is,
-			 struct console *c)
+static bool reload_compare_more(const struct config *was,
+				const struct config *is, struct console *c)
 {
 	bool any = false;
 
@@ -45,11 +46,11 @@ static bool compare_more(const struct config *was, const struct config *is,
 		const struct config_more *m = old ? &was->more[i] :
 			&is->more[i - was->n_more];
 		const struct config_more *other =
-			find_more(old ? is : was, m->name);
+			reload_find_more(old ? is : was, m->name);
 		char q[96];
 
 		/* a pair is met twice: say it once */
-		if (other && (!old || same(m, other)))
+		if (other && (!old || reload_is_same(m, other)))
 			continue;
 		console_say(c, "configuration: [export \"%s\"] %s now",
 			    log_quote(m->name, strlen(m->name), q, sizeof(q)),
@@ -59,23 +60,24 @@ static bool compare_more(const struct config *was, const struct config *is,
 	return any;
 }
 
-static bool files_of(const struct config_value *v)
+static bool reload_files_of(const struct config_value *v)
 {
 	return *v[KEY_CA].text || *v[KEY_CLIENT_CERT].text ||
 	       *v[KEY_HEADERS_FILE].text;
 }
 
-/* Who renewed a certificate says so by a reload. */
-static bool has_files(const struct config *c)
+/* A reload also means that a certificate was renewed. */
+static bool reload_has_files(const struct config *c)
 {
-	bool any = files_of(c->value);
+	bool any = reload_files_of(c->value);
 
 	for (unsigned int i = 0; i < c->n_more; i++)
-		any |= files_of(c->more[i].value);
+		any |= reload_files_of(c->more[i].value);
 	return any;
 }
 
-/* Say what changed; returns who obeys it.  later: " NAME, NAME" of what waits. */
+/* Log what changed; returns the programs that use it. later: " NAME, NAME" of
+ * keys that wait for the next start. */
 static unsigned int reload_compare(const struct options *o,
 				   const struct config *was,
 				   const struct config *is, struct console *c,
@@ -96,14 +98,14 @@ static unsigned int reload_compare(const struct options *o,
 		console_say(c, "configuration: %s of [%s] is \"%s\"%s",
 			    config_keys[i].name, config_keys[i].section,
 			    config_shown(is->value, i, value, sizeof(value)),
-			    waits(o, i) ? " at the next start" : " now");
-		if (waits(o, i))
+			    reload_needs_restart(o, i) ? " at the next start" : " now");
+		if (reload_needs_restart(o, i))
 			snprintf(later + strlen(later), size - strlen(later),
 				 "%s%s", *later ? ", " : " ", config_keys[i].name);
 		else
 			which |= 1u << who[config_keys[i].owner];
 	}
-	if (compare_more(was, is, c) || has_files(is))
+	if (reload_compare_more(was, is, c) || reload_has_files(is))
 		which |= 1u << PROGRAM_EXPORTER;
 	return which;
 }
@@ -127,8 +129,9 @@ uint32_t reload(struct options *o, struct config *now, struct config *fresh,
 	config_fini(now);
 	*now = *fresh;
 	for (int i = 0; i < KEY__COUNT; i++) {
-		/* the address is of no use any more, but its text is gone */
-		if (!waits(o, i) || i == KEY_LISTEN)
+		/* the page's address stays, but its text belonged to the old
+		 * configuration */
+		if (!reload_needs_restart(o, i) || i == KEY_LISTEN)
 			config_apply_key(now, i, o);
 	}
 	console_say(c, "Reloaded.%s%s", later, !*later ? "" :

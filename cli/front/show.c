@@ -12,7 +12,7 @@
 #include "cli/config/env.h"
 #include "cli/config/libexec.h"
 #include "cli/config/transfer.h"
-#include "cli/front/confine.h"
+#include "cli/config/confine.h"
 #include "cli/front/make_plan.h"
 #include "cli/front/phases.h"
 #include "cli/front/progress.h"
@@ -42,7 +42,8 @@ struct show {
 	struct plan plan;
 	struct orders orders;
 	struct phases phases;
-	bool ready;		/* all daemons are: does loaderd sample? */
+	bool ready;		/* all daemons are; waits for loaderd to
+				 * sample */
 	bool running;
 	uint64_t run_ns, shown_ns;
 	struct report_run run;
@@ -64,7 +65,7 @@ static void show_read(struct show *s, uint64_t now)
 	int r = hub_client_read(&s->watch, now);
 
 	if (r > 0)
-		log_err("symbolizerd broke the protocol of its status: %s",
+		log_err("invalid status message from symbolizerd: %s",
 			msg_verdict_name(r));
 	if (s->running && s->watch.known)
 		report_run_note(&s->run, &s->watch.status);
@@ -92,7 +93,9 @@ static void show_running(void *arg, uint64_t now)
 
 static uint64_t show_every(const struct show *s)
 {
-	return s->console.tty ? NSEC_PER_SEC : PLAIN_NS;
+	if (s->console.tty)
+		return NSEC_PER_SEC;
+	return PLAIN_NS;
 }
 
 static void show_progress(struct show *s, uint64_t now)
@@ -118,7 +121,7 @@ static void show_progress(struct show *s, uint64_t now)
 		console_say(&s->console, "%s", text);
 }
 
-/* When all that shall be recorded has ended, so has the recording. */
+/* When the last recorded process has ended, so has the recording. */
 static void show_target(struct show *s, uint64_t now)
 {
 	uint32_t pid;
@@ -146,7 +149,7 @@ static void show_last_word(struct show *s, bool failed)
 	}
 }
 
-/* --- what the phases want -------------------------------------------------------- */
+/* --- callbacks of the phases ---------------------------------------------- */
 
 static void show_hub(void *arg, int fd, uid_t hub_uid, bool ready)
 {
@@ -262,7 +265,8 @@ static void show_status(struct show *s, uint64_t now)
 	show_read(s, now);
 	if (s->ready && s->watch.statuses)
 		show_reading(s);
-	/* no CPU is sampled until the tables of what runs are there, or soon */
+	/* sampling starts when the tables of running programs are there, or
+	 * soon */
 	if (!s->ready || !s->watch.statuses || !s->watch.status.loader_up ||
 	    !s->watch.status.loader.cpus)
 		return;
@@ -278,9 +282,14 @@ static int show_timeout_ms(const struct show *s, uint64_t now)
 		return 0;
 	if (!s->running || !(s->console.tty || s->plain))
 		return wait;
-	line = s->shown_ns + show_every(s) <= now ? 0 :
-		(int)((s->shown_ns + show_every(s) - now) / NSEC_PER_MSEC) + 1;
-	return line < wait ? line : wait;
+	if (s->shown_ns + show_every(s) <= now)
+		line = 0;
+	else
+		line =
+			(int)((s->shown_ns + show_every(s) - now) / NSEC_PER_MSEC) + 1;
+	if (line < wait)
+		return line;
+	return wait;
 }
 
 /* 0 or -errno: the supervisor is gone. */
@@ -318,8 +327,8 @@ static int show_loop(struct show *s)
 	return 0;
 }
 
-/* Console, page, runtime directory: what only an open front can have.  0 or
- * not, said. */
+/* Console, page, runtime directory: before the front is confined.  0, or another
+ * value after a message. */
 static int show_open(struct show *s, const struct options *o, bool plain)
 {
 	char programs[PATH_MAX];
@@ -352,14 +361,14 @@ int show(struct options *o, struct target *target, struct config *c, bool plain)
 	s = (struct show){
 		.opt = o, .target = target, .config = c, .plain = plain,
 		.recorder.control = -1, .orders.fd = SHOW_SUPERVISOR_FD,
-		/* to record is not to send: only `run` has an endpoint */
+		/* `record` does not send: only `run` has an endpoint */
 		.network = plain && config_env_export(c),
 	};
 	hub_client_init(&s.watch, NULL, 0, NULL, NULL);
 	if (show_open(&s, o, plain))
 		return 1;
 	alarm(0);
-	if (front_confine())
+	if (confine_front())
 		return 1;
 	p->plan = &s.plan;
 	p->orders = &s.orders;
@@ -374,5 +383,7 @@ int show(struct options *o, struct target *target, struct config *c, bool plain)
 	if (show_loop(&s))
 		return 1;
 	show_last_word(&s, p->failed);
-	return p->failed ? 1 : p->status;
+	if (p->failed)
+		return 1;
+	return p->status;
 }

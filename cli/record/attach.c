@@ -26,8 +26,8 @@
 #define S(n)		((n) * NSEC_PER_SEC)
 #define BEGIN_NS	S(10)	/* until symbolizerd answers */
 #define RETRY_NS	(200 * NSEC_PER_MSEC)	/* between connections */
-#define GONE_NS		S(2)	/* nobody listens: it has ended */
-#define SILENT_NS	S(15)	/* somebody listens, but says nothing */
+#define GONE_NS		S(2)	/* the socket is gone: trifold has ended */
+#define SILENT_NS	S(15)	/* the socket is there, but nothing arrives */
 #define COMMAND_NS	S(5)	/* for the command, after the first signal */
 #define WRITE_NS	S(60)
 
@@ -35,29 +35,29 @@ enum attach_phase {
 	BEGINNING,		/* not subscribed yet */
 	RUNNING,
 	END_COMMAND,		/* it still runs, and was asked to end */
-	SETTLING,		/* the last samples are to come */
+	SETTLING,		/* waiting for the last samples */
 	WRITING,
 	ENDED,
 };
 
 struct attach {
-	struct options opt;	/* with the running one's frequency */
+	struct options opt;	/* with the frequency of the running trifold */
 	struct target *target;
 	uid_t seal_uid;		/* of the recorder's writer */
 	struct console console;
 	struct recorder_link recorder;
 	struct launcher launcher;
-	pid_t command;		/* the launcher, once it runs it */
+	pid_t command;		/* the launcher, once it runs the command */
 	int command_status;
 	int signals;		/* signalfd */
-	uint32_t interval_ms;	/* of the running one */
+	uint32_t interval_ms;	/* of the running trifold */
 
 	struct cut range;
 	struct record_state state;
 	uint32_t offered;	/* connections */
 	uint64_t retry_ns;
-	bool nobody;		/* the last try said so */
-	uint64_t gone_ns;	/* since when there is none; 0: there is */
+	bool nobody;		/* the last attempt found no trifold */
+	uint64_t gone_ns;	/* since when none was found; 0: one was */
 
 	enum attach_phase phase;
 	bool failed;
@@ -67,7 +67,7 @@ struct attach {
 	uint64_t run_ns, shown_ns;
 };
 
-/* --- is there one, and will it do? --------------------------------------------- */
+/* --- is a suitable trifold running? --------------------------------------- */
 
 int attach_find(struct status *ret)
 {
@@ -84,15 +84,21 @@ int attach_find(struct status *ret)
 	else if (r)
 		log_err("a trifold is running, but gives no status: %s",
 			strerror(-r));
-	return r ? r : 1;
+	if (r)
+		return r;
+	return 1;
 }
 
 /* The service of --unit, as batches have it; its length, 0: it is none. */
 static size_t attach_service(const struct options *o)
 {
-	size_t len = o->unit ? target_service(o->unit) : 0;
+	size_t len = 0;
 
-	return len <= BATCH_UNIT_MAX ? len : 0;
+	if (o->unit)
+		len = target_service(o->unit);
+	if (len <= BATCH_UNIT_MAX)
+		return len;
+	return 0;
 }
 
 int attach_check(const struct options *o, const struct target *t,
@@ -104,27 +110,29 @@ int attach_check(const struct options *o, const struct target *t,
 			 "of the system only: wait for its end, or stop it");
 	else if (t->kind == TARGET_COMMAND)
 		snprintf(err, size, "a trifold is running, whose samples do not "
-			 "say which are of a command: add --all to record the "
-			 "whole system while it runs, or stop that trifold");
+			 "show which command they belong to: add --all to record "
+			 "the whole system while it runs, or stop that trifold");
 	else if (o->unit && !attach_service(o))
-		snprintf(err, size, "a trifold is running, whose samples say of "
-			 "which service they are, not of which other unit (nor "
-			 "names of over %d bytes): use --container, --name or "
+		snprintf(err, size, "a trifold is running, whose samples name "
+			 "services, but no other units (nor names of over %d "
+			 "bytes): use --container, --name or "
 			 "--pid, or stop that trifold", BATCH_UNIT_MAX);
 	else if (o->cgroup)
 		snprintf(err, size, "a trifold is running, whose samples do not "
-			 "say of which cgroup they are: use --unit, "
+			 "name a cgroup: use --unit, "
 			 "--container, --name or --pid, or stop that trifold");
 	else if (options_given(o, "frequency") && o->frequency != st->frequency)
 		snprintf(err, size, "a trifold is running, which samples at %u "
 			 "Hz, and so will this recording: leave out "
 			 "--frequency, or stop that trifold", st->frequency);
-	return *err ? -EINVAL : 0;
+	if (*err)
+		return -EINVAL;
+	return 0;
 }
 
 /* --- the recorder ----------------------------------------------------------------- */
 
-static void tell_range(struct attach *a)
+static void attach_tell_range(struct attach *a)
 {
 	const struct record_msg m = { .kind = RECORD_RANGE, .range = a->range };
 
@@ -132,7 +140,7 @@ static void tell_range(struct attach *a)
 		console_say(&a->console, "the recorder does not respond");
 }
 
-/* A connection to symbolizerd for the writer, if it has none. */
+/* Give the writer a connection to symbolizerd, if it has none. */
 static void attach_offer(struct attach *a, uint64_t now)
 {
 	struct record_msg m = { .kind = RECORD_WATCH };
@@ -163,7 +171,7 @@ static void attach_settle(struct attach *a, uint64_t now)
 
 	if (real < a->range.end_ns)
 		a->range.end_ns = real;
-	tell_range(a);
+	attach_tell_range(a);
 	a->deadline_ns = now + limit;
 	if (a->console.tty)
 		console_say(&a->console, "waiting up to %u s for the last "
@@ -208,10 +216,13 @@ static void attach_begin_run(struct attach *a, uint64_t now)
 		a->range.end_ns = a->range.start_ns + span;
 		a->deadline_ns = now + span;
 	}
-	tell_range(a);
+	attach_tell_range(a);
 	if (a->opt.rest[0]) {
 		r = launcher_go(&a->launcher);
-		a->command = r ? 0 : a->launcher.pid;
+		if (r)
+			a->command = 0;
+		else
+			a->command = a->launcher.pid;
 		if (!r)
 			return;
 		console_say(&a->console, "%s: %s", a->opt.rest[0], strerror(-r));
@@ -223,7 +234,7 @@ static void attach_begin_run(struct attach *a, uint64_t now)
 	}
 }
 
-/* The recording ends; where the command still runs, it ends first. */
+/* End the recording, after the command if that still runs. */
 static void attach_begin_end(struct attach *a, uint64_t now)
 {
 	if (a->phase == BEGINNING) {
@@ -234,13 +245,13 @@ static void attach_begin_end(struct attach *a, uint64_t now)
 	}
 }
 
-static bool has_ended(const struct attach *a, uint64_t now)
+static bool attach_has_ended(const struct attach *a, uint64_t now)
 {
 	return a->gone_ns &&
 	       now - a->gone_ns >= (a->nobody ? GONE_NS : SILENT_NS);
 }
 
-static void check_run(struct attach *a, uint64_t now)
+static void attach_check_run(struct attach *a, uint64_t now)
 {
 	uint32_t pid;
 
@@ -252,7 +263,7 @@ static void check_run(struct attach *a, uint64_t now)
 		console_say(&a->console, "process %u has ended", pid);
 	if (a->target->kind == TARGET_PIDS && !a->target->running) {
 		attach_begin_end(a, now);
-	} else if (has_ended(a, now) && !a->command) {
+	} else if (attach_has_ended(a, now) && !a->command) {
 		console_say(&a->console, "the running trifold ended, and with it "
 			    "the recording");
 		a->failed = true;
@@ -260,11 +271,11 @@ static void check_run(struct attach *a, uint64_t now)
 	}
 }
 
-static void check_settling(struct attach *a, uint64_t now)
+static void attach_check_settling(struct attach *a, uint64_t now)
 {
 	if (a->state.covered) {
 		attach_enter(a, WRITING, now);
-	} else if (has_ended(a, now)) {
+	} else if (attach_has_ended(a, now)) {
 		console_say(&a->console, "the running trifold ended: the recording "
 			    "is cut short");
 		a->failed = true;
@@ -277,12 +288,13 @@ static void check_settling(struct attach *a, uint64_t now)
 	}
 }
 
-static void kill_late(struct attach *a, uint64_t now)
+static void attach_kill_late(struct attach *a, uint64_t now)
 {
 	bool command = a->phase == END_COMMAND;
-	int sig = a->killed || (command && a->end_signal == SIGTERM) ?
-		SIGKILL : SIGTERM;
+	int sig = SIGTERM;
 
+	if (a->killed || (command && a->end_signal == SIGTERM))
+		sig = SIGKILL;
 	console_say(&a->console, "%s does not end: sending %s", command ?
 		    "the command" : "the recorder", sig == SIGTERM ? "SIGTERM" :
 		    "SIGKILL");
@@ -301,24 +313,24 @@ static void attach_advance(struct attach *a, uint64_t now)
 		attach_begin_run(a, now);
 	} else if (a->phase == BEGINNING && now >= a->deadline_ns) {
 		console_say(&a->console, "the running trifold gives no batches: "
-			    "it may be ending, or have as many readers (`trifold "
-			    "record`, `trifold top`) as it takes");
+			    "it may be ending, or have its maximum of readers "
+			    "(`trifold record`, `trifold top`)");
 		attach_begin_end(a, now);
 	} else if (a->phase == RUNNING) {
-		check_run(a, now);
+		attach_check_run(a, now);
 	} else if (a->phase == END_COMMAND && !a->command) {
 		attach_enter(a, SETTLING, now);
 	} else if (a->phase == SETTLING) {
-		check_settling(a, now);
+		attach_check_settling(a, now);
 	} else if (a->phase != ENDED && now >= a->deadline_ns) {
-		kill_late(a, now);
+		attach_kill_late(a, now);
 	}
 }
 
 /* --- events -------------------------------------------------------------------------- */
 
 /* The writer's state, as reported; false: nothing yet. */
-static bool on_state(struct attach *a, uint64_t now)
+static bool attach_on_state(struct attach *a, uint64_t now)
 {
 	struct record_state s;
 	ssize_t n = recv(a->recorder.control, &s, sizeof(s), MSG_DONTWAIT);
@@ -359,7 +371,7 @@ static void attach_child_died(struct attach *a, pid_t pid, int status,
 			attach_enter(a, SETTLING, now);
 	} else if (pid == a->recorder.pid) {
 		a->recorder.pid = 0;
-		/* it has logged why, unless it was killed */
+		/* the writer logged why, unless it was killed */
 		if (WIFSIGNALED(status) && !a->killed)
 			console_say(&a->console, "the recorder %s",
 				    wait_status_text(status, how, sizeof(how)));
@@ -382,8 +394,10 @@ static void attach_on_signal(struct attach *a, uint64_t now)
 			attach_child_died(a, pid, status, now);
 	} else if (a->phase <= RUNNING) {
 		/* Ctrl-C reaches the command too, the kernel sends it to both */
-		a->end_signal = si.ssi_code == SI_KERNEL ? 0 :
-				(int)si.ssi_signo;
+		if (si.ssi_code == SI_KERNEL)
+			a->end_signal = 0;
+		else
+			a->end_signal = (int)si.ssi_signo;
 		attach_begin_end(a, now);
 	} else if (a->phase == SETTLING) {
 		console_say(&a->console, "not waiting for the last samples");
@@ -423,7 +437,9 @@ static int attach_timeout_ms(const struct attach *a, uint64_t now)
 	if (at <= now)
 		return 0;
 	at = (at - now + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC;
-	return at > 60000 ? 60000 : (int)at;
+	if (at > 60000)
+		return 60000;
+	return (int)at;
 }
 
 static void attach_loop(struct attach *a)
@@ -446,7 +462,7 @@ static void attach_loop(struct attach *a)
 		if (p[2].revents)
 			console_pump(&a->console);
 		if (p[1].revents)
-			on_state(a, now);
+			attach_on_state(a, now);
 		if (p[0].revents)
 			attach_on_signal(a, now);
 		attach_show(a, now);
@@ -459,8 +475,10 @@ static void attach_loop(struct attach *a)
 static int attach_start(struct attach *a)
 {
 	static struct plan plan;
-	int r = a->opt.rest[0] ? launcher_start(&a->launcher, a->opt.rest) : 0;
+	int r = 0;
 
+	if (a->opt.rest[0])
+		r = launcher_start(&a->launcher, a->opt.rest);
 	plan_init(&plan);
 	recorder_link_plan(&plan, &a->opt, a->target->what);
 	plan_add(&plan, PROGRAM_RECORDER, "--output=%s", a->opt.output);
@@ -472,11 +490,11 @@ static int attach_start(struct attach *a)
 		return r;
 	}
 	a->deadline_ns = now_ns() + BEGIN_NS;
-	/* nothing yet; and it is to answer */
+	/* no answer yet, and one is due */
 	a->range.start_ns = a->range.end_ns = UINT64_MAX;
 	a->offered = 0;
-	a->state.connected = 1;		/* as if, until it does */
-	tell_range(a);
+	a->state.connected = 1;		/* assumed, until it answers */
+	attach_tell_range(a);
 	return 0;
 }
 
@@ -489,7 +507,10 @@ static int attach_set_up(struct attach *a)
 		return r;
 	a->seal_uid = ids.uid[ID_RECORDER];
 	a->signals = signals_catch();
-	r = a->signals < 0 ? a->signals : 0;
+	if (a->signals < 0)
+		r = a->signals;
+	else
+		r = 0;
 	if (!r)
 		r = console_init(&a->console, a->opt.verbose);
 	if (r)
@@ -510,11 +531,11 @@ static void attach_finish(struct attach *a)
 
 	launcher_cancel(&a->launcher);
 	/* the writer's last messages are still in the socket */
-	while (on_state(a, now_ns()))
+	while (attach_on_state(a, now_ns()))
 		;
 	if (a->recorder.control >= 0)
 		close(a->recorder.control);
-	if (a->recorder.pid)	/* this ends it, and it leaves no file */
+	if (a->recorder.pid)	/* this ends it without a file */
 		waitpid(a->recorder.pid, &status, 0);
 	console_fini(&a->console);
 	close(a->signals);

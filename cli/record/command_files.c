@@ -98,7 +98,7 @@ static _Noreturn void command_list(const char *interp, const char *path, int out
 	_exit(127);
 }
 
-/* All that comes within LIST_NS.  Its length. */
+/* Read what arrives within LIST_NS. Returns its length. */
 static size_t command_listed(int fd, char *to, size_t size)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -110,7 +110,8 @@ static size_t command_listed(int fd, char *to, size_t size)
 		if (poll(&p, 1, (int)((end - now) / NSEC_PER_MSEC) + 1) != 1)
 			break;
 		n = read(fd, to + len, size - len);
-		len += n > 0 ? (size_t)n : 0;
+		if (n > 0)
+			len += (size_t)n;
 	}
 	return len;
 }
@@ -144,7 +145,7 @@ static void command_libraries(const char *interp, const char *path)
 	}
 }
 
-/* Map the file, and as long as it is a script what its first line names.  A
+/* Map the file; of a script the program that its first line names, too.  A
  * descriptor of the program and its path, or -1. */
 static int command_program(char path[PATH_MAX])
 {
@@ -173,7 +174,7 @@ unsigned int command_files_map(const char *name)
 	if (fd >= 0 && command_interp(fd, interp)) {
 		close(command_map(interp));
 		base = strrchr(interp, '/');
-		/* another one would run the program instead */
+		/* another process would run the program instead */
 		if (base && !strncmp(base, "/ld-", 4))
 			command_libraries(interp, path);
 	}

@@ -7,13 +7,13 @@
  * its program, for a script that of its "#!" line, and of a dynamic program the
  * ELF interpreter and the libraries that this one lists (ld.so --list).
  *
- * The launcher has the rights of the command, which it runs next, so whoever
- * made these files gains nothing by what is read or run of them here.
+ * The launcher has the rights of the command, which it runs next, so reading and
+ * running these files here gives their authors nothing new.
  */
 #ifndef CLI_RECORD_COMMAND_FILES_H
 #define CLI_RECORD_COMMAND_FILES_H
 
-#define COMMAND_FILES_MAX	256	/* mapped: then no more */
+#define COMMAND_FILES_MAX	256	/* at most so many are mapped */
 
 /* Map what the command argv[0] (looked for as execvp(3) does) needs, one page of
  * each, until this process ends.  What cannot be found or mapped is left out.

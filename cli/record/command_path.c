@@ -15,7 +15,9 @@ static int command_path_judge(const char *path)
 
 	if (access(path, X_OK) == 0 && stat(path, &st) == 0)
 		return S_ISREG(st.st_mode) ? 0 : -EACCES;
-	return errno == ENOENT || errno == ENOTDIR ? -ENOENT : -EACCES;
+	if (errno == ENOENT || errno == ENOTDIR)
+		return -ENOENT;
+	return -EACCES;
 }
 
 int command_path(const char *name, char path[PATH_MAX])

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* command_path - which file a command's name stands for */
+/* command_path - the file that a command's name means */
 #ifndef CLI_RECORD_COMMAND_PATH_H
 #define CLI_RECORD_COMMAND_PATH_H
 
 #include <limits.h>
 
 /* Where execvp(3) would find it: a name without "/" by $PATH, an empty part of
- * which is the current directory.  0 and the path; -EACCES: the file is there, but
- * we may not run it; -ENOENT; -ENAMETOOLONG. */
+ * which is the current directory.  0 and the path; -EACCES: the file exists, but
+ * may not be executed; -ENOENT; -ENAMETOOLONG. */
 int command_path(const char *name, char path[PATH_MAX]);
 
 #endif /* CLI_RECORD_COMMAND_PATH_H */

@@ -12,7 +12,7 @@
 
 #include "common/log.h"
 
-#define PUMP_BYTES	65536	/* then others get their turn */
+#define PUMP_BYTES	65536	/* at once, before other work */
 
 int console_open(struct console *c, bool all, int read_fd)
 {
@@ -20,7 +20,9 @@ int console_open(struct console *c, bool all, int read_fd)
 		.tty = isatty(STDERR_FILENO) == 1, .all = all,
 		.read_fd = read_fd, .write_fd = -1,
 	};
-	return fcntl(c->read_fd, F_SETFL, O_NONBLOCK) < 0 ? -errno : 0;
+	if (fcntl(c->read_fd, F_SETFL, O_NONBLOCK) < 0)
+		return -errno;
+	return 0;
 }
 
 int console_init(struct console *c, bool all)
@@ -45,7 +47,7 @@ void console_fini(struct console *c)
 
 static void console_put(const char *s, size_t n)
 {
-	/* a failure of the log itself cannot be reported */
+	/* an error of the log itself cannot be reported */
 	(void)!write(STDERR_FILENO, s, n);
 }
 

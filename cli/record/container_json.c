@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* A string as it is written, without its quotes. */
+/* A string as written, without its quotes. */
 struct container_text {
 	const char *s;
 	size_t len;
@@ -40,7 +40,8 @@ static bool container_json_is(const struct container_text *a, const char *b,
 	return a->len == len && !memcmp(a->s, b, len);
 }
 
-/* Behind the opening quote.  False: it does not end, or has control letters. */
+/* Read a string after its opening quote.  False: it does not end, or has control
+ * characters. */
 static bool container_json_take_string(struct container_walk *w,
 				       struct container_text *ret)
 {
@@ -64,7 +65,7 @@ static void container_json_skip_space(struct container_walk *w)
 		w->p++;
 }
 
-/* A bracket, behind it. */
+/* Handle a bracket that was read. */
 static enum container_event container_json_bracket(struct container_walk *w,
 						   char c)
 {
@@ -82,7 +83,7 @@ static enum container_event container_json_bracket(struct container_walk *w,
 	return JSON_CLOSE;
 }
 
-/* A string, behind its opening quote: a key when a colon follows. */
+/* Handle a string, after its opening quote: a key if a colon follows. */
 static enum container_event
 container_json_string_or_key(struct container_walk *w,
 			     struct container_text *ret)
@@ -96,10 +97,10 @@ container_json_string_or_key(struct container_walk *w,
 		return JSON_BROKEN;
 	if (w->depth < sizeof(w->at) / sizeof(w->at[0]))
 		w->at[w->depth] = *ret;
-	return JSON_END;	/* nothing to tell */
+	return JSON_END;	/* a key is no event */
 }
 
-/* To the next event; numbers and literals are passed over. */
+/* Advance to the next event; numbers and literals are skipped. */
 static enum container_event container_json_next(struct container_walk *w,
 						struct container_text *ret)
 {
@@ -125,7 +126,7 @@ static enum container_event container_json_next(struct container_walk *w,
 	}
 }
 
-/* The outermost bracket is open; false: another stands there. */
+/* Enter the outermost bracket; false: it is another one. */
 static bool container_json_begin(struct container_walk *w, const char *text,
 				 size_t len, char c)
 {
@@ -146,7 +147,7 @@ bool container_json_docker(const char *text, size_t len, const char *name)
 		return false;
 	while ((e = container_json_next(&w, &v)) > JSON_BROKEN) {
 		if (e == JSON_OPEN && w.depth == 1)
-			return false;	/* a second text behind the first */
+			return false;	/* a second text after the first */
 		if (e == JSON_STRING && w.depth == 1 &&
 		    container_json_is(&w.at[1], "Name", 4))
 			found = v.len && *v.s == '/' &&

@@ -4,9 +4,9 @@
  *
  * Not a JSON library: one pass over strings and brackets (RFC 8259), which
  * follows two known places and allocates nothing.  A text that is cut short, or
- * whose brackets do not match, says nothing at all.  Names of containers have
- * no letter that JSON would escape, so strings are compared as they are written,
- * and one with an escape is no container's name.
+ * whose brackets do not match, gives no name.  Names of containers have no
+ * character that JSON escapes, so strings are compared as they are written, and
+ * one with an escape is no container's name.
  */
 #ifndef CLI_RECORD_CONTAINER_JSON_H
 #define CLI_RECORD_CONTAINER_JSON_H

@@ -16,10 +16,10 @@
 #define LETTERS		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 #define NAME_FIRST	LETTERS "0123456789"
 #define NAME_REST	NAME_FIRST "_.-"
-#define POD_REST	NAME_FIRST ".-"	/* no "_": it divides */
-#define ENTRIES_MAX	20000	/* of a directory, then no more */
-#define CONFIG_MAX	(1U << 20)	/* docker's, of one container */
-#define LIST_MAX	(16U << 20)	/* podman's, of all of them */
+#define POD_REST	NAME_FIRST ".-"	/* no "_", which separates parts */
+#define ENTRIES_MAX	20000	/* of a directory at most */
+#define CONFIG_MAX	(1U << 20)	/* of docker, for one container */
+#define LIST_MAX	(16U << 20)	/* of podman, for all of them */
 
 bool container_name_is(const char *name)
 {
@@ -29,7 +29,7 @@ bool container_name_is(const char *name)
 	       strchr(NAME_FIRST, *name) && strspn(name, NAME_REST) == len;
 }
 
-/* One that was found before is not added again. */
+/* Add a container, unless it was found before. */
 static void container_name_add(struct container_matches *m, const char *id,
 			       const char *from, const char *more, size_t len)
 {
@@ -50,7 +50,8 @@ static void container_name_add(struct container_matches *m, const char *id,
 
 /* --- files and directories -------------------------------------------------------- */
 
-/* A regular file of root's with at most max bytes, whole, or empty. */
+/* Read a regular file of root with at most max bytes; else the result is
+ * empty. */
 static struct buffer container_name_read(int dir, const char *path, size_t max)
 {
 	int fd = openat(dir, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK |
@@ -70,15 +71,19 @@ static struct buffer container_name_read(int dir, const char *path, size_t max)
 typedef void name_entry_fn(int dir, const char *entry, const char *name,
 			   struct container_matches *m);
 
-/* Call f for what is in a directory.  Its path may have symbolic links: an
+/* Call f for each entry of a directory.  Its path may have symbolic links: an
  * engine's data may have been moved. */
 static void container_name_each(int at, const char *path, name_entry_fn *f,
 				const char *name, struct container_matches *m)
 {
 	int fd = openat(at, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	DIR *d;
 	const struct dirent *e;
 
+	if (fd < 0)
+		d = NULL;
+	else
+		d = fdopendir(fd);
 	if (!d) {
 		if (fd >= 0)
 			close(fd);
@@ -93,8 +98,8 @@ static void container_name_each(int at, const char *path, name_entry_fn *f,
 
 /* --- engines ------------------------------------------------------------------------ */
 
-static void docker_entry(int dir, const char *entry, const char *name,
-			 struct container_matches *m)
+static void container_docker_entry(int dir, const char *entry, const char *name,
+				   struct container_matches *m)
 {
 	char path[300];
 	struct buffer b;
@@ -109,8 +114,8 @@ static void docker_entry(int dir, const char *entry, const char *name,
 }
 
 /* DRIVER-containers: overlay-containers, vfs-containers. */
-static void podman_entry(int dir, const char *entry, const char *name,
-			 struct container_matches *m)
+static void container_podman_entry(int dir, const char *entry, const char *name,
+				   struct container_matches *m)
 {
 	static const char end[] = "-containers";
 	static const char *const files[] = {
@@ -133,8 +138,9 @@ static void podman_entry(int dir, const char *entry, const char *name,
 	}
 }
 
-static void nerdctl_namespace(int dir, const char *entry, const char *name,
-			      struct container_matches *m)
+static void container_nerdctl_namespace(int dir, const char *entry,
+					const char *name,
+					struct container_matches *m)
 {
 	char path[NAME_MAX + CONTAINER_NAME_MAX + 2];
 	struct buffer b;
@@ -151,18 +157,20 @@ static void nerdctl_namespace(int dir, const char *entry, const char *name,
 	free(b.data);
 }
 
-static void nerdctl_entry(int dir, const char *entry, const char *name,
-			  struct container_matches *m)
+static void container_nerdctl_entry(int dir, const char *entry,
+				    const char *name,
+				    struct container_matches *m)
 {
 	char path[NAME_MAX + 8];
 
 	snprintf(path, sizeof(path), "%s/names", entry);
-	container_name_each(dir, path, nerdctl_namespace, name, m);
+	container_name_each(dir, path, container_nerdctl_namespace, name, m);
 }
 
 /* POD_NAMESPACE_CONTAINER-ID.log; the link is not followed. */
-static void kubernetes_entry(int dir, const char *entry, const char *name,
-			     struct container_matches *m)
+static void container_kubernetes_entry(int dir, const char *entry,
+				       const char *name,
+				       struct container_matches *m)
 {
 	size_t len = strlen(entry), n = strlen(name), last = 1 +
 		CONTAINER_JSON_ID + strlen(".log");
@@ -196,10 +204,10 @@ void container_name_find(int root, const char *name,
 		const char *path;
 		name_entry_fn *f;
 	} places[] = {
-		{ "var/lib/docker/containers", docker_entry },
-		{ "var/lib/containers/storage", podman_entry },
-		{ "var/lib/nerdctl", nerdctl_entry },
-		{ "var/log/containers", kubernetes_entry },
+		{ "var/lib/docker/containers", container_docker_entry },
+		{ "var/lib/containers/storage", container_podman_entry },
+		{ "var/lib/nerdctl", container_nerdctl_entry },
+		{ "var/log/containers", container_kubernetes_entry },
 	};
 
 	ret->n = 0;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * container_name - the IDs of containers that have a name
+ * container_name - find the IDs of containers by name
  *
- * No engine is asked: its socket is as good as root.  The files are read that
- * engines leave on disk for themselves; those of stopped containers are among
- * them.  They are root's, but what is in them comes from others, so there are
- * limits for everything, and a file counts only if it is a regular file, and
- * root's.
+ * No engine is asked, since access to its socket means root.  Instead this reads
+ * the files that engines keep for themselves, also of stopped containers.  They
+ * belong to root, but users influence their content, so there are limits for
+ * everything, and a file counts only if it is regular and owned by root.
  *
  *   docker      /var/lib/docker/containers/ID/config.v2.json
  *   podman      /var/lib/containers/storage/DRIVER-containers/containers.json
@@ -28,7 +27,7 @@
 
 #include "common/container.h"
 
-#define CONTAINER_MATCHES_MAX	64	/* then no more are found */
+#define CONTAINER_MATCHES_MAX	64	/* at most so many are found */
 #define CONTAINER_NAME_MAX	253	/* a pod's: DNS subdomain, RFC 1123 */
 
 struct container_match {
@@ -42,13 +41,13 @@ struct container_matches {
 	struct container_match v[CONTAINER_MATCHES_MAX];
 };
 
-/* May that be a container's or pod's name?  Letters, digits, and behind the
+/* Is this a possible name of a container or pod?  Letters, digits, and after the
  * first one "_.-" (moby, daemon/names, and podman alike; a pod's has fewer). */
 bool container_name_is(const char *name);
 
-/* All containers of that name, which container_name_is() has passed, by the
- * files below the directory `root`, "/" but in tests.  What cannot be read is
- * as if it were not there. */
+/* Find all containers of a name that container_name_is() accepts, by the files
+ * below the directory `root`, "/" except in tests.  What cannot be read is
+ * ignored. */
 void container_name_find(int root, const char *name,
 			 struct container_matches *ret);
 

@@ -27,8 +27,10 @@ static void launcher_reap(pid_t command)
 	}
 }
 
-/* What others send goes to the command by itself, or is not for it. */
-static _Noreturn void attend(pid_t command, pid_t parent, const sigset_t *set)
+/* Pass on signals of trifold alone: those of the terminal reach the command by
+ * themselves. */
+static _Noreturn void launcher_attend(pid_t command, pid_t parent,
+				      const sigset_t *set)
 {
 	siginfo_t si;
 
@@ -43,7 +45,8 @@ static _Noreturn void attend(pid_t command, pid_t parent, const sigset_t *set)
 	}
 }
 
-/* In a child: the command, as who started trifold would have it. */
+/* In a child: run the command with the signal state that trifold was started
+ * with. */
 static _Noreturn void launcher_become(char *const *argv)
 {
 	sigset_t none;
@@ -56,7 +59,7 @@ static _Noreturn void launcher_become(char *const *argv)
 	_exit(127);
 }
 
-static _Noreturn void launch(char *const *argv, pid_t parent)
+static _Noreturn void launcher_launch(char *const *argv, pid_t parent)
 {
 	static const int which[] = {
 		SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, LAUNCHER_KILL,
@@ -75,7 +78,7 @@ static _Noreturn void launch(char *const *argv, pid_t parent)
 		log_err("the launcher cannot be set up: %m");
 		_exit(1);
 	}
-	/* what is listed there must not have it */
+	/* the programs started there must not inherit it */
 	fcntl(LAUNCHER_GO, F_SETFD, FD_CLOEXEC);
 	/* loaderd reads them meanwhile */
 	command_files_map(argv[0]);
@@ -89,12 +92,12 @@ static _Noreturn void launch(char *const *argv, pid_t parent)
 		log_err("%s: %m", argv[0]);
 		_exit(127);
 	}
-	attend(pid, parent, &set);
+	launcher_attend(pid, parent, &set);
 }
 
 _Noreturn void launcher_main(char *const *argv)
 {
-	launch(argv, getppid());
+	launcher_launch(argv, getppid());
 }
 
 int launcher_start(struct launcher *l, char *const *argv)
@@ -108,9 +111,12 @@ int launcher_start(struct launcher *l, char *const *argv)
 	if (l->pid == 0) {
 		if (dup2(fds[0], LAUNCHER_GO) < 0)
 			_exit(1);
-		launch(argv, parent);
+		launcher_launch(argv, parent);
 	}
-	r = l->pid < 0 ? -errno : 0;
+	if (l->pid < 0)
+		r = -errno;
+	else
+		r = 0;
 	close(fds[0]);
 	if (r) {
 		close(fds[1]);
@@ -123,8 +129,12 @@ int launcher_start(struct launcher *l, char *const *argv)
 
 int launcher_go(struct launcher *l)
 {
-	int r = write(l->go, "", 1) == 1 ? 0 : -errno;
+	int r;
 
+	if (write(l->go, "", 1) == 1)
+		r = 0;
+	else
+		r = -errno;
 	close(l->go);
 	l->go = -1;
 	return r;

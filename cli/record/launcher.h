@@ -4,10 +4,9 @@
  *
  * "The command and what it started" is: what is below this process.  It adopts
  * orphans (PR_SET_CHILD_SUBREAPER), so that a daemon which the command starts
- * stays below it for as long as the command runs.  It exists before the
- * sampler, which is told its number when it is loaded, and runs the command
- * when all is ready: when a byte comes over its socket.  If that is closed
- * before, it ends.
+ * stays below it for as long as the command runs.  It exists before the sampler,
+ * which gets its number when it is loaded, and runs the command when all is
+ * ready: when a byte arrives on its socket.  If that is closed before, it ends.
  *
  * Until then it maps the command's files (command_files.h), so that they are read
  * before the first sample.
@@ -25,12 +24,12 @@ struct launcher {
 	int go;			/* closed: it ends; -1: none */
 };
 
-/* `trifold launch COMMAND [ARG]...`, not for people: be it, with descriptor 3
- * as its socket.  argv: NULL-terminated. */
+/* `trifold launch COMMAND [ARG]...`, internal: become the launcher, with
+ * descriptor 3 as its socket. argv: NULL-terminated. */
 _Noreturn void launcher_main(char *const *argv);
 
-/* Fork it.  SIGCHLD, SIGINT, SIGTERM, SIGHUP (unless it is ignored) and SIGQUIT
- * must be blocked.  0 or -errno. */
+/* Fork the launcher.  SIGCHLD, SIGINT, SIGTERM, SIGHUP (unless it is ignored) and
+ * SIGQUIT must be blocked.  0 or -errno. */
 int launcher_start(struct launcher *l, char *const *argv);
 
 /* Run the command.  0 or -errno. */
@@ -39,7 +38,7 @@ int launcher_go(struct launcher *l);
 /* Send this signal to the command, SIGKILL too. */
 void launcher_signal(const struct launcher *l, int sig);
 
-/* If it still waits: make it end, and reap it. */
+/* If the launcher still waits, end and reap it. */
 void launcher_cancel(struct launcher *l);
 
 #endif /* CLI_RECORD_LAUNCHER_H */

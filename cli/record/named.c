@@ -18,8 +18,10 @@ static bool named_equals(const char *name, const char *s, size_t len)
 bool named_is(const char *name, const char *comm, size_t comm_len,
 	      const char *arg, size_t arg_len)
 {
-	const char *slash = arg_len ? memrchr(arg, '/', arg_len) : NULL;
+	const char *slash = NULL;
 
+	if (arg_len)
+		slash = memrchr(arg, '/', arg_len);
 	if (slash) {
 		arg_len -= (size_t)(slash + 1 - arg);
 		arg = slash + 1;
@@ -44,7 +46,9 @@ static size_t named_read(int proc, uint32_t pid, const char *file, char *buf,
 		return 0;
 	n = read(fd, buf, size);
 	close(fd);
-	return n > 0 ? (size_t)n : 0;
+	if (n > 0)
+		return (size_t)n;
+	return 0;
 }
 
 bool named_has(int proc, uint32_t pid, const char *name)

@@ -24,7 +24,7 @@ bool output_settle_format(struct options *o, const char *command)
 	return false;
 }
 
-/* 0; OUTPUT_NO_COMMAND, said: then a recording would be empty. */
+/* 0, or after a message OUTPUT_NO_COMMAND: a recording would be empty. */
 static int output_check_command(const char *name)
 {
 	char path[PATH_MAX], q[256];
@@ -35,7 +35,9 @@ static int output_check_command(const char *name)
 	log_err("%s: %s: nothing is recorded",
 		log_quote(name, strlen(name), q, sizeof(q)),
 		r == -ENOENT ? "no such command" : strerror(-r));
-	return r == -EACCES ? OUTPUT_NO_RIGHT : OUTPUT_NO_COMMAND;
+	if (r == -EACCES)
+		return OUTPUT_NO_RIGHT;
+	return OUTPUT_NO_COMMAND;
 }
 
 int output_check(struct options *o)
@@ -48,7 +50,10 @@ int output_check(struct options *o)
 		log_err("%s; see `trifold record --help`", err);
 		return EXIT_USAGE;
 	}
-	r = o->rest[0] ? output_check_command(o->rest[0]) : 0;
+	if (o->rest[0])
+		r = output_check_command(o->rest[0]);
+	else
+		r = 0;
 	if (r)
 		return r;
 	if (!o->output && o->format) {
@@ -58,5 +63,7 @@ int output_check(struct options *o)
 	}
 	if (!o->output)
 		o->output = RECORD_OUTPUT;
-	return output_settle_format(o, "record") ? 0 : EXIT_USAGE;
+	if (output_settle_format(o, "record"))
+		return 0;
+	return EXIT_USAGE;
 }

@@ -11,16 +11,16 @@
 #include "common/clock.h"
 #include "common/log.h"
 
-/* --- is that all? -------------------------------------------------------------- */
+/* --- is the range complete? ----------------------------------------------- */
 
-static bool is_over(const struct record_watch *w, uint64_t t)
+static bool record_watch_is_over(const struct record_watch *w, uint64_t t)
 {
 	return t >= SETTLE_NS && t - SETTLE_NS >= w->cut.end_ns;
 }
 
 void record_watch_batch_end(struct record_watch *w, uint64_t end_ns)
 {
-	if (!w->settled || w->last_came || !is_over(w, end_ns))
+	if (!w->settled || w->last_came || !record_watch_is_over(w, end_ns))
 		return;
 	w->last_came = true;
 	w->last_statuses = w->hub.statuses;
@@ -29,7 +29,7 @@ void record_watch_batch_end(struct record_watch *w, uint64_t end_ns)
 void record_watch_status(struct record_watch *w, const struct status *st,
 			 uint64_t now_ns)
 {
-	if (!is_over(w, now_ns) || !w->hub.statuses)
+	if (!record_watch_is_over(w, now_ns) || !w->hub.statuses)
 		return;
 	if (w->last_came && w->hub.statuses != w->last_statuses)
 		w->state.covered = 1;
@@ -50,7 +50,9 @@ static int record_watch_collect(struct record_watch *w, const void *data,
 		log_warn("the profile has reached its largest size (%u MiB): "
 			 "from now on samples are counted, not kept",
 			 BATCH_BYTES_MAX >> 20);
-	return outcome == BATCH_INVALID ? -EPROTO : 0;
+	if (outcome == BATCH_INVALID)
+		return -EPROTO;
+	return 0;
 }
 
 static bool record_watch_is_ours(struct record_watch *w, const struct batch *b)
@@ -96,7 +98,7 @@ static int record_watch_take_batch(void *arg, const void *data, size_t len,
 void record_watch_init(struct record_watch *w, struct collect *c,
 		       uint32_t frequency, int control)
 {
-	/* what is missing is counted by the client */
+	/* missing batches are counted by the client */
 	static const struct hub_client_ops ops = {
 		.batch = record_watch_take_batch,
 	};
@@ -152,7 +154,8 @@ void record_watch_say(struct record_watch *w)
 	struct record_state *s = &w->state;
 
 	s->connected = w->hub.conn.fd >= 0;
-	/* with the first one it may not have heard yet that batches are wanted */
+	/* when symbolizerd sent the first one it may not have read the
+	 * subscription yet */
 	s->subscribed = s->connected && w->hub.statuses > 1;
 	s->samples = w->collect->events;
 	s->missed = w->hub.missed;
@@ -160,14 +163,15 @@ void record_watch_say(struct record_watch *w)
 	s->no_room = w->collect->refused;
 	if (w->spoke && !memcmp(s, &w->said, sizeof(*s)))
 		return;
-	/* there is another status in a second */
+	/* the next status comes in a second */
 	if (sendmsg(w->control, &mh, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
 		return;
 	w->said = *s;
 	w->spoke = true;
 }
 
-static void reason(struct profile_account *a, uint64_t n, const char *what)
+static void record_watch_reason(struct profile_account *a, uint64_t n,
+				const char *what)
 {
 	size_t len = strlen(a->reasons);
 
@@ -187,8 +191,8 @@ void record_watch_account(const struct record_watch *w,
 		.delivered = s->samples, .known = 1,
 		.reasons = "taken by the running trifold",
 	};
-	reason(ret, s->missed, "missed");
-	reason(ret, s->lost, "in no batch");
-	reason(ret, s->no_room, "no room");
+	record_watch_reason(ret, s->missed, "missed");
+	record_watch_reason(ret, s->lost, "in no batch");
+	record_watch_reason(ret, s->no_room, "no room");
 	ret->taken = ret->delivered + ret->lost;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * record_watch - the recorder's writer beside a trifold that runs already
+ * record_watch - the recorder's writer beside a running trifold
  *
  * It reads batches as a subscriber (ipc/hub_client.h), over connections that the
  * supervisor made, keeps samples of the range and of wanted processes, and
@@ -17,18 +17,18 @@
 #include "profile/cut.h"
 #include "profile/profile.h"
 
-/* From the writer to the supervisor, over the control socket, when anything of
- * it has changed; plain data. */
+/* From the writer to the supervisor, over the control socket, when any of it has
+ * changed; plain data. */
 struct record_state {
-	uint32_t opened;	/* connections that it was given */
-	uint8_t connected;	/* the last one still is */
-	uint8_t subscribed;	/* symbolizerd answers there */
+	uint32_t opened;	/* connections that it got */
+	uint8_t connected;	/* the last one is still open */
+	uint8_t subscribed;	/* symbolizerd answered on it */
 	uint8_t covered;	/* nothing more of the range will come */
 	uint8_t pad;
 	uint64_t samples;	/* in the recording so far */
-	uint64_t missed;	/* in batches that it missed, of all processes */
-	uint64_t lost;		/* by the others, before they were in a batch;
-				 * of all processes too */
+	uint64_t missed;	/* in missed batches, of all processes */
+	uint64_t lost;		/* by other processes of trifold, before a
+				 * batch; also of all processes */
 	uint64_t no_room;	/* refused: the profile is full */
 };
 
@@ -36,8 +36,8 @@ struct record_watch {
 	struct hub_client hub;
 	struct collect *collect;
 	struct cut cut;
-	uint32_t frequency;	/* other ones are not mixed in */
-	bool other_frequency;	/* said so */
+	uint32_t frequency;	/* samples of others are not mixed in */
+	bool other_frequency;	/* it was reported */
 	int control;
 	bool on;
 	bool settled;		/* no sample of the range waits for a name */
@@ -50,14 +50,14 @@ struct record_watch {
 void record_watch_init(struct record_watch *w, struct collect *c,
 		       uint32_t frequency, int control);
 
-/* From now on take only samples of this range.  An end before the last sample
+/* Take only samples of this range from now on.  An end before the last sample
  * taken becomes that sample's time. */
 void record_watch_range(struct record_watch *w, const struct cut *c);
 
 /* A connection (taken over) whose first message must be of hub_uid. */
 void record_watch_open(struct record_watch *w, int fd, uid_t hub_uid);
 
-/* Read all messages that have come. */
+/* Read all messages that have arrived. */
 void record_watch_read(struct record_watch *w);
 
 /* Send the state, if it has changed. */
@@ -72,10 +72,10 @@ void record_watch_account(const struct record_watch *w,
 #define SETTLE_NS	1000000000ULL	/* a sample is with symbolizerd by then */
 
 /*
- * A batch that ends then, and a status, have come.  Nothing more of the range
- * will come when samples neither wait for a name nor for a batch, or when a
- * batch has come since the former was so, and another status: batches of one
- * interval come together.
+ * A batch that ends at this time, and a status, have arrived.  The range is
+ * complete when samples wait neither for a name nor for a batch; or, after none
+ * waited for a name, when another batch and another status arrived: batches of
+ * one interval arrive together.
  */
 void record_watch_batch_end(struct record_watch *w, uint64_t end_ns);
 void record_watch_status(struct record_watch *w, const struct status *st,

@@ -16,11 +16,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/config/confine.h"
 #include "cli/record/record_watch.h"
 #include "cli/record/sudo_caller.h"
 #include "common/log.h"
 #include "common/read_all.h"
-#include "common/sandbox.h"
 #include "common/service.h"
 #include "ipc/conn.h"
 #include "ipc/fdpass.h"
@@ -31,7 +31,6 @@
 #include "profile/names.h"
 #include "profile/outfile.h"
 
-#define WRITER_MEMORY	(4ULL << 30)	/* RLIMIT_AS */
 
 /* --- the writer ------------------------------------------------------------ */
 
@@ -58,9 +57,10 @@ static enum batch_outcome record_recorder_take_batch(struct writer *w,
 	if (sealed_map(m->fds[0], sizeof(struct batch_hdr), BATCH_BYTES_MAX,
 		       &data, &len))
 		return BATCH_INVALID;
-	outcome = len == mb->bytes ?
-		collect_add(&w->collect, data, len, mb->samples) :
-		BATCH_INVALID;
+	if (len == mb->bytes)
+		outcome = collect_add(&w->collect, data, len, mb->samples);
+	else
+		outcome = BATCH_INVALID;
 	munmap((void *)data, len);
 	if (w->collect.refused && !was_full)
 		log_warn("the profile has reached its largest size (%u MiB): "
@@ -84,8 +84,8 @@ static int record_recorder_answer(struct conn *c, uint64_t id,
 	return r;
 }
 
-/* All that has come from exporterd; closes the feed when that is gone. */
-static void drain_feed(struct writer *w)
+/* Take all messages of exporterd; closes the feed when exporterd is gone. */
+static void recorder_drain_feed(struct writer *w)
 {
 	struct msg_batch_done done = { 0 };
 	struct msg m;
@@ -105,17 +105,17 @@ static void drain_feed(struct writer *w)
 		msg_close_fds(&m);
 	}
 	if (r > 0)
-		log_err("exporterd sent what it must not: %s",
+		log_err("invalid message from exporterd: %s",
 			msg_verdict_name(r));
 	if (r && r != -EAGAIN)
 		conn_close(&w->feed);
 }
 
-static int open_feed(struct writer *w, int fd)
+static int recorder_open_feed(struct writer *w, int fd)
 {
 	int r;
 
-	drain_feed(w);
+	recorder_drain_feed(w);
 	conn_close(&w->feed);
 	r = conn_init(&w->feed, fd, PEER_EXPORTERD);
 	if (r)
@@ -138,7 +138,7 @@ static int record_recorder_on_control(struct writer *w)
 	if (n != sizeof(m))
 		return -EPROTO;
 	if (m.kind == RECORD_FEED && fd >= 0)
-		return open_feed(w, fd);
+		return recorder_open_feed(w, fd);
 	if (m.kind == RECORD_WATCH && fd >= 0) {
 		record_watch_open(&w->watch, fd, m.hub_uid);
 		return 0;
@@ -155,7 +155,7 @@ static int record_recorder_on_control(struct writer *w)
 	return 0;
 }
 
-/* The last line: what was written, and why there may be nothing in it. */
+/* Print the last line: what was written, and why it may be empty. */
 static void recorder_summary(const struct writer *w, const struct batch *b,
 			     size_t bytes)
 {
@@ -171,7 +171,7 @@ static void recorder_summary(const struct writer *w, const struct batch *b,
 			 "is sampled.");
 }
 
-static int write_out(struct writer *w)
+static int recorder_write_out(struct writer *w)
 {
 	struct buffer out = { 0 };
 	struct batch b;
@@ -196,7 +196,7 @@ static int write_out(struct writer *w)
 	return r;
 }
 
-static int collect_until_end(struct writer *w)
+static int recorder_collect_until_end(struct writer *w)
 {
 	int r = 0;
 
@@ -214,11 +214,11 @@ static int collect_until_end(struct writer *w)
 		if (p[2].revents)
 			record_watch_read(&w->watch);
 		if (p[1].revents)
-			drain_feed(w);
+			recorder_drain_feed(w);
 		if (p[0].revents)
 			r = record_recorder_on_control(w);
 	}
-	drain_feed(w);
+	recorder_drain_feed(w);
 	if (w->watch.on) {
 		record_watch_say(&w->watch);
 		record_watch_account(&w->watch, &w->info.account);
@@ -226,37 +226,17 @@ static int collect_until_end(struct writer *w)
 	return r;
 }
 
-/*
- * What is left to the writer: to read and write the descriptors it holds, and
- * to take others through its sockets.  It cannot open, connect, fork, exec or
- * signal anything, and is neither root nor traceable.
- */
-static int record_recorder_confine(uid_t seal_uid)
-{
-	bool root = geteuid() == 0;
-	int r;
-
-	r = sandbox_limits(64, WRITER_MEMORY, 0, false);
-	if (!r)
-		r = sandbox_identity(root ? seal_uid : (uid_t)-1,
-				     root ? seal_uid : (gid_t)-1, NULL, 0);
-	if (!r)
-		r = sandbox_quiet(SIGKILL);
-	if (!r)
-		r = sandbox_landlock_deny();
-	if (!r)
-		r = sandbox_seccomp(NULL, 0);
-	return r;
-}
-
-static void record_recorder_describe(struct profile_info *info,
-				     const struct options *o)
+static void recorder_describe(struct profile_info *info,
+			      const struct options *o)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	struct utsname u;
 
-	/* of a part of the system nobody says how busy the rest was */
-	info->cpus = !o->part && cpus > 0 ? (uint32_t)cpus : 0;
+	/* for a part of the system it is not known how busy the rest was */
+	if (!o->part && cpus > 0)
+		info->cpus = (uint32_t)cpus;
+	else
+		info->cpus = 0;
 	if (uname(&u) == 0) {
 		snprintf(info->host, sizeof(info->host), "%s", u.nodename);
 		snprintf(info->kernel, sizeof(info->kernel), "%s", u.release);
@@ -277,20 +257,20 @@ static int writer_run(const struct options *o, int out, pid_t file_owner)
 	const int keep[] = { 0, 1, 2, w.control, out };
 	int r;
 
-	record_recorder_describe(&w.info, o);
+	recorder_describe(&w.info, o);
 	r = sandbox_close_fds(keep, 5);
 	if (!r)
 		r = collect_init(&w.collect, o->frequency);
 	record_watch_init(&w.watch, &w.collect, o->frequency, w.control);
 	if (!r)
-		r = record_recorder_confine(o->seal_uid);
+		r = confine_recorder(o->seal_uid);
 	if (r)
 		return 1;
 	if (getppid() != file_owner)
 		return 1;
-	r = collect_until_end(&w);
+	r = recorder_collect_until_end(&w);
 	if (!r)
-		r = write_out(&w);
+		r = recorder_write_out(&w);
 	if (r && r != -EPIPE)
 		log_err("cannot write the profile: %s", strerror(-r));
 	return r ? 1 : 0;
@@ -298,13 +278,16 @@ static int writer_run(const struct options *o, int out, pid_t file_owner)
 
 /* --- the file owner --------------------------------------------------------- */
 
-/* From here on with no more rights than who called sudo. */
-static int become_owner(uid_t uid, gid_t gid)
+/* Keep only the rights of the user who called sudo. */
+static int recorder_become_owner(uid_t uid, gid_t gid)
 {
 	const struct passwd *pw = getpwuid(uid);
 	int r;
 
-	r = pw ? initgroups(pw->pw_name, gid) : setgroups(0, NULL);
+	if (pw)
+		r = initgroups(pw->pw_name, gid);
+	else
+		r = setgroups(0, NULL);
 	if (r < 0 || setresgid(gid, gid, gid) < 0 ||
 	    setresuid(uid, uid, uid) < 0) {
 		r = -errno;
@@ -314,8 +297,8 @@ static int become_owner(uid_t uid, gid_t gid)
 	return 0;
 }
 
-/* Wait for the writer, or for SIGTERM, by which it is killed.  Its status. */
-static int wait_writer(pid_t pid, const sigset_t *set)
+/* Wait for the writer; on SIGTERM kill it.  Returns its status. */
+static int recorder_wait_writer(pid_t pid, const sigset_t *set)
 {
 	int status, sig;
 
@@ -329,7 +312,7 @@ static int wait_writer(pid_t pid, const sigset_t *set)
 	}
 }
 
-static int keep(const struct options *o, struct outfile *f)
+static int recorder_keep(const struct options *o, struct outfile *f)
 {
 	pid_t self = getpid(), pid;
 	sigset_t set, old;
@@ -347,7 +330,10 @@ static int keep(const struct options *o, struct outfile *f)
 	close((int)o->control_fd);
 	service_status(RECORDER_WRITER "%d", (int)pid);
 	service_ready();
-	status = pid < 0 ? -1 : wait_writer(pid, &set);
+	if (pid < 0)
+		status = -1;
+	else
+		status = recorder_wait_writer(pid, &set);
 	if (status == 0)
 		return outfile_commit(f) ? 1 : 0;
 	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS)
@@ -367,18 +353,18 @@ int recorder_run(const struct options *o)
 		return EXIT_USAGE;
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGINT, SIG_IGN);
-	/* who executes /proc/self/exe is called "exe" */
+	/* a process that executed /proc/self/exe is called "exe" */
 	prctl(PR_SET_NAME, "trifold-record");
 	service_init();
 	service_scrub_env();
 	if (geteuid() == 0 &&
 	    sudo_caller(getenv("SUDO_UID"), getenv("SUDO_GID"), &uid, &gid) &&
-	    become_owner(uid, gid))
+	    recorder_become_owner(uid, gid))
 		return 1;
-	/* a change of uid has undone what the supervisor asked for */
+	/* the change of uid cleared the signal that the supervisor had set */
 	if (prctl(PR_SET_PDEATHSIG, SIGTERM) < 0 || getppid() != parent)
 		return 1;
 	if (outfile_open(&f, o->output))
 		return 1;
-	return keep(o, &f);
+	return recorder_keep(o, &f);
 }

@@ -2,25 +2,25 @@
 /*
  * recorder - collects batches and writes the output file
  *
- * Two processes, started as `trifold recorder` (not for people) by the
- * supervisor, with one descriptor: a socket to it.
+ * Two processes, started as `trifold recorder` (internal) by the supervisor, with
+ * one descriptor: a socket to the supervisor.
  *
- * - The file owner holds the output file, under the uid of who called sudo, so that
- *   no right of root's touches a path of theirs.  It parses nothing, and
- *   renames the file into place when the writer is done.
- * - The writer, its child, holds that file, open for writing, and the socket.
- *   It can open nothing, connect to nothing and is not root.
+ * - The file owner holds the output file, under the uid of the user who called
+ *   sudo, so that no path of theirs is touched with root's rights.  It parses
+ *   nothing, and renames the file into place when the writer is done.
+ * - The writer, its child, holds that file, open for writing, and the socket.  It
+ *   cannot open or connect, and is not root.
  *
  * Over the socket come struct record_msg, from the supervisor only: a new
  * connection to an exporterd (RECORD_FEED with one descriptor), and the end
  * (RECORD_END), at which the file is written.  A feed is a connection as of
- * ipc/conn.h: MSG_BATCH is answered with MSG_BATCH_DONE.  A batch that comes
- * twice, because its exporterd died before it could tell, is taken once.
+ * ipc/conn.h: MSG_BATCH is answered with MSG_BATCH_DONE. A batch that arrives
+ * twice, because exporterd died before it reported the first, is taken once.
  *
- * Beside a trifold that runs already there is no feed: the supervisor says which
- * samples are wanted (RECORD_RANGE) and sends connections to symbolizerd
- * (RECORD_WATCH with one descriptor), and the writer answers by struct
- * record_state, from RECORD_RANGE on, whenever anything of it changes.
+ * Beside a running trifold there is no feed: the supervisor says which samples
+ * are wanted (RECORD_RANGE) and sends connections to symbolizerd (RECORD_WATCH
+ * with one descriptor), and the writer answers by struct record_state, from
+ * RECORD_RANGE on, whenever any of it changes.
  */
 #ifndef CLI_RECORD_RECORDER_H
 #define CLI_RECORD_RECORDER_H
@@ -40,18 +40,18 @@ enum record_kind {
 
 struct record_msg {
 	uint32_t kind;
-	uint32_t hub_uid;			/* RECORD_WATCH: who says hello */
+	uint32_t hub_uid;			/* RECORD_WATCH: uid of the peer */
 	struct profile_account account;		/* RECORD_END */
 	struct cut range;			/* RECORD_RANGE */
 };
 
-/* What it says of itself before READY=1: the number of the process that writes,
- * its child. */
+/* What it reports before READY=1: the number of its child, the writer. */
 #define RECORDER_WRITER	"writer "
 
-/* The subcommand.  Options: control_fd, output, format, frequency, command,
- * part, names, lines, inlined, seal_uid (of the writer below a file owner that is root).  The file owner
- * becomes who called sudo, by SUDO_UID and SUDO_GID. */
+/* The subcommand.  Options: control_fd, output, format, frequency, command, part,
+ * names, lines, inlined, seal_uid (of the writer below a file owner that is
+ * root).  The file owner becomes the user who called sudo, by SUDO_UID and
+ * SUDO_GID. */
 int recorder_run(const struct options *o);
 
 #endif /* CLI_RECORD_RECORDER_H */

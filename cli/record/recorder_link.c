@@ -55,8 +55,7 @@ void recorder_link_plan(struct plan *p, const struct options *o,
 		plan_add(p, PROGRAM_RECORDER, "--part");
 }
 
-/* In a child.  Whose notify socket is in our environment does not matter to
- * it, but who called sudo does. */
+/* In a child.  It needs SUDO_UID of the environment, but not NOTIFY_SOCKET. */
 static _Noreturn void recorder_link_become(const struct plan *p, uid_t seal_uid,
 					   int control, int log_fd)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* signals - the end of children, and what asks a recording to end */
+/* signals - signals for the end of children, and for the end of a recording */
 #ifndef CLI_RECORD_SIGNALS_H
 #define CLI_RECORD_SIGNALS_H
 
 #include <stdbool.h>
 
-/* Was SIGHUP ignored when we were started?  So nohup(1) says that the end of
- * the terminal is not ours. */
+/* Was SIGHUP ignored at the start? nohup(1) does that, so that a process outlives
+ * its terminal. */
 bool signals_nohup(void);
 
 /* Block SIGCHLD, SIGINT, SIGTERM, SIGHUP (only if it is not ignored) and

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sudo_caller - for whom sudo was called */
+/* sudo_caller - the user who called sudo */
 #ifndef CLI_RECORD_SUDO_CALLER_H
 #define CLI_RECORD_SUDO_CALLER_H
 
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Who called sudo, if that was a user other than root.  `sudo_uid` and
- * `sudo_gid` are the texts of SUDO_UID and SUDO_GID, or NULL. */
+/* The user who called sudo, if that was not root. `sudo_uid` and `sudo_gid` are
+ * the texts of SUDO_UID and SUDO_GID, or NULL. */
 bool sudo_caller(const char *sudo_uid, const char *sudo_gid, uid_t *uid,
 		 gid_t *gid);
 

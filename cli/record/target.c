@@ -26,8 +26,8 @@
 #define HEX		"0123456789abcdef"
 #define DECIMAL		"0123456789"
 #define ID_LEAST	4
-#define ID_SURE		12	/* what engines show of one; never a name */
-#define DEPTH_MAX	64	/* so far down the sampler looks, too */
+#define ID_SURE		12	/* digits that engines show; never a name */
+#define DEPTH_MAX	64	/* as deep as the sampler looks */
 
 /* --- options ------------------------------------------------------------------ */
 
@@ -61,7 +61,9 @@ int target_check(const struct options *o, char *err, size_t size)
 			 "or pod (letters, digits and \"_.-\"), its ID, or at "
 			 "least %d of the ID's first digits (0-9, a-f)",
 			 ID_LEAST);
-	return *err ? -EINVAL : 0;
+	if (*err)
+		return -EINVAL;
+	return 0;
 }
 
 /* --- processes ------------------------------------------------------------------ */
@@ -72,7 +74,7 @@ uint32_t target_tgid(const char *status, size_t len)
 	const char *end = status + len;
 	uint64_t v = 0;
 
-	/* a name's newlines are escaped, so a line begins behind each */
+	/* a name's newlines are escaped, so each newline ends a line */
 	while (status < end && ((size_t)(end - status) < strlen(name) ||
 				memcmp(status, name, strlen(name)))) {
 		status = memchr(status, '\n', (size_t)(end - status));
@@ -83,10 +85,12 @@ uint32_t target_tgid(const char *status, size_t len)
 	for (status += strlen(name); status < end && *status >= '0' &&
 				     *status <= '9' && v <= INT_MAX; status++)
 		v = v * 10 + (uint64_t)(*status - '0');
-	return status < end && *status == '\n' && v <= INT_MAX ? (uint32_t)v : 0;
+	if (status < end && *status == '\n' && v <= INT_MAX)
+		return (uint32_t)v;
+	return 0;
 }
 
-static uint32_t process_of(uint32_t tid)
+static uint32_t target_process_of(uint32_t tid)
 {
 	char path[40], text[4096];
 	ssize_t n;
@@ -98,11 +102,13 @@ static uint32_t process_of(uint32_t tid)
 		return 0;
 	n = read(fd, text, sizeof(text));
 	close(fd);
-	return n > 0 ? target_tgid(text, (size_t)n) : 0;
+	if (n > 0)
+		return target_tgid(text, (size_t)n);
+	return 0;
 }
 
 /* The sampler goes by the numbers of the first PID namespace. */
-static int check_namespace(const char *what)
+static int target_check_namespace(const char *what)
 {
 	char text[64];
 	ssize_t n = readlink("/proc/self/ns/pid", text, sizeof(text) - 1);
@@ -110,13 +116,12 @@ static int check_namespace(const char *what)
 	text[n > 0 ? n : 0] = '\0';
 	if (n <= 0 || !strcmp(text, PID_INIT))
 		return 0;
-	log_err("%s cannot be told from others here, where processes have "
-		"other numbers than on the machine: run trifold on the host "
-		"itself, or in a container with --pid=host", what);
+	log_err("%s cannot be identified in this PID namespace: run trifold "
+		"on the host itself, or in a container with --pid=host", what);
 	return -EXDEV;
 }
 
-static int open_process(uint32_t pid)
+static int target_open_process(uint32_t pid)
 {
 	int fd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
 	uint32_t tgid;
@@ -124,8 +129,8 @@ static int open_process(uint32_t pid)
 
 	if (fd >= 0)
 		return fd;
-	/* what a thread's number gives depends on the kernel */
-	tgid = process_of(pid);
+	/* pidfd_open(2) of a thread's number depends on the kernel */
+	tgid = target_process_of(pid);
 	if (tgid && tgid != pid)
 		log_err("--pid %u is a thread of process %u: a process is "
 			"recorded with all of its threads, by --pid %u", pid,
@@ -152,9 +157,9 @@ static int target_watch(struct target *t, uint32_t i, int fd)
 	return 0;
 }
 
-static int add_process(struct target *t, uint32_t i)
+static int target_add_process(struct target *t, uint32_t i)
 {
-	int fd = open_process(t->pids.v[i]);
+	int fd = target_open_process(t->pids.v[i]);
 	size_t len = strlen(t->what);
 
 	if (fd < 0)
@@ -167,9 +172,12 @@ static int add_process(struct target *t, uint32_t i)
 
 static int target_watch_open(struct target *t)
 {
-	int r = check_namespace("a process");
+	int r = target_check_namespace("a process");
 
-	t->ended = r ? -1 : epoll_create1(EPOLL_CLOEXEC);
+	if (r)
+		t->ended = -1;
+	else
+		t->ended = epoll_create1(EPOLL_CLOEXEC);
 	if (!r && t->ended < 0) {
 		log_err("epoll_create1: %s", strerror(errno));
 		return -errno;
@@ -177,12 +185,12 @@ static int target_watch_open(struct target *t)
 	return r;
 }
 
-static int find_processes(struct target *t)
+static int target_find_processes(struct target *t)
 {
 	int r = target_watch_open(t);
 
 	for (uint32_t i = 0; i < t->pids.n && !r; i++)
-		r = add_process(t, i);
+		r = target_add_process(t, i);
 	return r;
 }
 
@@ -197,10 +205,14 @@ static int target_say_names(const char *name, int found)
 		log_err("%d processes are named %s, more than %d: use --unit, "
 			"--container or --cgroup, or some of them by --pid",
 			found, name, NUMBERS_MAX);
-	return found < 0 ? found : found > NUMBERS_MAX ? -E2BIG : -ESRCH;
+	if (found < 0)
+		return found;
+	if (found > NUMBERS_MAX)
+		return -E2BIG;
+	return -ESRCH;
 }
 
-/* One that has ended since it was found is left out. */
+/* A process that ended since it was found is left out. */
 static int target_take_named(struct target *t, int proc, const char *name,
 			     const struct number_list *all)
 {
@@ -219,14 +231,18 @@ static int target_take_named(struct target *t, int proc, const char *name,
 	return r;
 }
 
-static int find_named(struct target *t, const char *given)
+static int target_find_named(struct target *t, const char *given)
 {
 	int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int found = proc < 0 ? -errno : named_find(dup(proc), given, &t->pids);
-	const struct number_list all = t->pids;
+	struct number_list all;
 	char name[256];
-	int r = 0;
+	int found, r = 0;
 
+	if (proc < 0)
+		found = -errno;
+	else
+		found = named_find(dup(proc), given, &t->pids);
+	all = t->pids;
 	log_quote(given, strlen(given), name, sizeof(name));
 	t->pids.n = 0;
 	if (found > 0 && found <= NUMBERS_MAX)
@@ -235,7 +251,11 @@ static int find_named(struct target *t, const char *given)
 		close(proc);
 	snprintf(t->what, sizeof(t->what), "%u process%s named %s", t->pids.n,
 		 t->pids.n == 1 ? "" : "es", name);
-	return r ? r : t->pids.n ? 0 : target_say_names(name, found);
+	if (r)
+		return r;
+	if (t->pids.n)
+		return 0;
+	return target_say_names(name, found);
 }
 
 uint32_t target_ended(struct target *t)
@@ -254,7 +274,7 @@ uint32_t target_ended(struct target *t)
 
 /* --- cgroups ---------------------------------------------------------------------- */
 
-static bool is_cgroup2(int fd)
+static bool target_is_cgroup2(int fd)
 {
 	struct statfs fs;
 
@@ -263,7 +283,7 @@ static bool is_cgroup2(int fd)
 }
 
 /* The hierarchy's directory, open; or -errno. */
-static int open_hierarchy(const char **path)
+static int target_open_hierarchy(const char **path)
 {
 	static const char *const places[] = { CGROUPS, HYBRID };
 
@@ -271,7 +291,7 @@ static int open_hierarchy(const char **path)
 		int fd = open(places[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 		*path = places[i];
-		if (fd >= 0 && is_cgroup2(fd))
+		if (fd >= 0 && target_is_cgroup2(fd))
 			return fd;
 		if (fd >= 0)
 			close(fd);
@@ -282,13 +302,13 @@ static int open_hierarchy(const char **path)
 	return -EOPNOTSUPP;
 }
 
-static int find_cgroup(struct target *t, const char *path)
+static int target_find_cgroup(struct target *t, const char *path)
 {
 	size_t skip = strlen(CGROUPS);
 	const char *place;
 	char name[300];
 	struct stat st;
-	int top = open_hierarchy(&place), fd, r;
+	int top = target_open_hierarchy(&place), fd, r;
 
 	if (top < 0)
 		return top;
@@ -299,8 +319,14 @@ static int find_cgroup(struct target *t, const char *path)
 		fd = openat(top, path[strspn(path, "/")] ?
 			    path + strspn(path, "/") : ".",
 			    O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	r = fd < 0 ? -errno : !is_cgroup2(fd) ? -EXDEV :
-	    fstat(fd, &st) < 0 ? -errno : 0;
+	if (fd < 0)
+		r = -errno;
+	else if (!target_is_cgroup2(fd))
+		r = -EXDEV;
+	else if (fstat(fd, &st) < 0)
+		r = -errno;
+	else
+		r = 0;
 	if (r == -EXDEV)
 		log_err("--cgroup %s is not in the hierarchy of cgroup v2, %s",
 			name, place);
@@ -343,12 +369,16 @@ bool target_is_container(const char *id)
 	       strspn(id + n + 1, DECIMAL) == len - n - 1;
 }
 
-/* Is the directory at s->at a container's that is looked for? */
+/* Does the directory at s->at belong to the container that is looked for? */
 static void target_judge(struct search *s, const char *name, uint64_t number)
 {
 	size_t n = strlen(name), below = s->first[0] ? strlen(s->path) : 0;
-	const char *id = s->unit ? name : container_id(name, n, &n);
+	const char *id;
 
+	if (s->unit)
+		id = name;
+	else
+		id = container_id(name, n, &n);
 	if (s->unit ? strcmp(name, s->unit) != 0 :
 	    !id || n < s->len || memcmp(id, s->id, s->len))
 		return;
@@ -358,7 +388,7 @@ static void target_judge(struct search *s, const char *name, uint64_t number)
 		s->number = number;
 		return;
 	}
-	/* some engines give a container's inner cgroup its name once more */
+	/* some engines give a container's inner cgroup the same name */
 	if (!strncmp(s->at, s->path, below) && s->at[below] == '/' &&
 	    strlen(s->first) == n && !memcmp(s->first, id, n))
 		return;
@@ -373,7 +403,7 @@ static bool target_has_end(const char *name, const char *end)
 	return len > n && !strcmp(name + len - n, end);
 }
 
-/* May what is looked for be in this directory? */
+/* Can the cgroup that is looked for be in this directory? */
 static bool target_is_inside(const struct search *s, const char *name, int depth)
 {
 	return !s->of_system || (target_has_end(name, ".slice") &&
@@ -454,10 +484,14 @@ int target_container(int dir, const char *id, char *path, size_t size,
 		log_err("container %s has several cgroups, such as %s: choose "
 			"one by --cgroup", s.first,
 			log_quote(path, strlen(path), name, sizeof(name)));
-	return !s.first[0] ? -ENOENT : s.other[0] ? -ENOTUNIQ : 0;
+	if (!s.first[0])
+		return -ENOENT;
+	if (s.other[0])
+		return -ENOTUNIQ;
+	return 0;
 }
 
-/* Has the container of this whole ID a cgroup below dir? */
+/* Does the container of this whole ID have a cgroup below dir? */
 static bool target_runs(int dir, const char *id)
 {
 	char path[PATH_MAX];
@@ -514,14 +548,16 @@ int target_container_named(int dir, int root, const char *given,
 			"/var/log/containers: give the ID, which `docker ps`, "
 			"`podman ps` or `crictl ps` shows", given);
 	}
-	return *id ? 0 : -ENOENT;
+	if (*id)
+		return 0;
+	return -ENOENT;
 }
 
-static int find_container(struct target *t, const char *given)
+static int target_find_container(struct target *t, const char *given)
 {
 	const char *place;
 	char path[PATH_MAX];
-	int top = open_hierarchy(&place), root, r;
+	int top = target_open_hierarchy(&place), root, r;
 
 	if (top < 0)
 		return top;
@@ -569,7 +605,9 @@ size_t target_service(const char *unit)
 
 	if (target_has_end(unit, ".service"))
 		return len - strlen(".service");
-	return target_has_type(unit) ? 0 : len;
+	if (target_has_type(unit))
+		return 0;
+	return len;
 }
 
 int target_unit(int dir, const char *unit, char *path, size_t size,
@@ -603,14 +641,18 @@ int target_unit(int dir, const char *unit, char *path, size_t size,
 	else if (!s.of_system)
 		log_info("the unit %s is %s", q,
 			 log_quote(path, strlen(path), at, sizeof(at)));
-	return !s.first[0] ? -ENOENT : s.other[0] ? -ENOTUNIQ : 0;
+	if (!s.first[0])
+		return -ENOENT;
+	if (s.other[0])
+		return -ENOTUNIQ;
+	return 0;
 }
 
-static int find_unit(struct target *t, const char *unit)
+static int target_find_unit(struct target *t, const char *unit)
 {
 	char path[PATH_MAX], q[300];
 	const char *place;
-	int top = open_hierarchy(&place), r;
+	int top = target_open_hierarchy(&place), r;
 
 	if (top < 0)
 		return top;
@@ -632,22 +674,22 @@ int target_find(const struct options *o, struct target *t)
 	memset(t->pidfd, -1, sizeof(t->pidfd));
 	if (o->pids.n) {
 		t->kind = TARGET_PIDS;
-		r = find_processes(t);
+		r = target_find_processes(t);
 	} else if (o->name) {
 		t->kind = TARGET_PIDS;
-		r = find_named(t, o->name);
+		r = target_find_named(t, o->name);
 	} else if (o->unit) {
 		t->kind = TARGET_CGROUP;
-		r = find_unit(t, o->unit);
+		r = target_find_unit(t, o->unit);
 	} else if (o->cgroup) {
 		t->kind = TARGET_CGROUP;
-		r = find_cgroup(t, o->cgroup);
+		r = target_find_cgroup(t, o->cgroup);
 	} else if (o->container) {
 		t->kind = TARGET_CGROUP;
-		r = find_container(t, o->container);
+		r = target_find_container(t, o->container);
 	} else if (o->rest[0] && !o->all) {
 		t->kind = TARGET_COMMAND;
-		r = check_namespace("a command (other than with --all)");
+		r = target_check_namespace("a command (other than with --all)");
 	}
 	if (r)
 		target_release(t);

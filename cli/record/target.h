@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * target - what `trifold record` records, where that is not the whole system
+ * target - the part of the system that `trifold record` records
  *
- * Names become numbers here, once: loaderd is told process and cgroup numbers
- * only, and opens nothing for it.
+ * Names become numbers here, once: loaderd gets process and cgroup numbers only,
+ * and opens nothing for it.
  *
  * A container's name is looked up in the files of the engines
  * (container_name.h), by a process that may read every file and write none.
@@ -21,18 +21,17 @@ enum target_kind {
 	TARGET_ALL,
 	TARGET_PIDS,
 	TARGET_CGROUP,
-	TARGET_COMMAND,		/* what is below a launcher */
+	TARGET_COMMAND,		/* all processes below a launcher */
 };
 
 struct target {
 	enum target_kind kind;
 	struct number_list pids;	/* of options */
-	int pidfd[NUMBERS_MAX];	/* -1: it has ended, and was said to have */
+	int pidfd[NUMBERS_MAX];	/* -1: it has ended, which was reported */
 	int ended;		/* epoll over pidfd[], for poll(2); -1: none */
 	uint32_t running;
 	uint64_t cgroup;	/* its number: the inode of its directory */
-	char container[CONTAINER_ID_MAX + 1];	/* its ID, or the beginning;
-						 * "": of no container */
+	char container[CONTAINER_ID_MAX + 1];	/* its ID, or the beginning; "": no container */
 	char what[320];		/* "process 12", printable; "" of TARGET_ALL
 				 * and TARGET_COMMAND */
 };
@@ -48,8 +47,8 @@ int target_check(const struct options *o, char *err, size_t size);
 int target_find(const struct options *o, struct target *t);
 void target_release(struct target *t);
 
-/* Without waiting: which process has ended that was not yet said to have?  Its
- * number, or 0. */
+/* A process that has ended and was not reported before: its number, or 0.  Does
+ * not wait. */
 uint32_t target_ended(struct target *t);
 
 /* --- for target_find(), and for tests ---------------------------------------- */
@@ -58,11 +57,11 @@ uint32_t target_ended(struct target *t);
  * line "Tgid:\t12"; proc(5)); 0 when it does not say. */
 uint32_t target_tgid(const char *status, size_t len);
 
-/* Is this a container's ID as container.h has them, or the beginning of one:
- * at least 4 hexadecimal digits? */
+/* Is this a container's ID (container.h) or the beginning of one, at least 4
+ * hexadecimal digits? */
 bool target_is_container(const char *id);
 
-/* May that be the name of a unit, with its type or without? */
+/* Is this a possible name of a unit, with its type or without? */
 bool target_is_unit(const char *name);
 
 /* The length of the name of a service, without ".service"; 0: that is a unit of
@@ -73,9 +72,9 @@ size_t target_service(const char *unit);
  * The cgroup of a unit of systemd (".service" may be left out), below the
  * directory that `dir` is open on (and that is closed): its path from there, and
  * its number.  The system's own units are in slices outside of user.slice
- * (systemd.slice(5)), where only root makes cgroups: one of them goes before
- * users' and containers' units of that name; where another one is, a line in the
- * log says.  0, or after a line in the log -ENOENT, -ENOTUNIQ.
+ * (systemd.slice(5)), where only root makes cgroups: one of them is preferred to
+ * users' and containers' units of that name; another one is logged with its
+ * place.  0, or after a line in the log -ENOENT, -ENOTUNIQ.
  */
 int target_unit(int dir, const char *unit, char *path, size_t size,
 		uint64_t *number);
@@ -90,10 +89,10 @@ int target_container(int dir, const char *id, char *path, size_t size,
 		     uint64_t *number);
 
 /*
- * The ID of the container that --container names: what is an ID with at least
- * 12 digits stays one; then goes a name (container_name_is(); its files are
- * below `root`) of a container with a cgroup below `dir`, then the beginning of
- * an ID.  0, or after a line in the log -ENOENT, -ENOTUNIQ.  Closes nothing.
+ * The ID of the container that --container names: an ID with at least 12 digits
+ * is an ID; else a name (container_name_is(); its files are below `root`) of a
+ * container with a cgroup below `dir`; else the beginning of an ID. 0, or after a
+ * line in the log -ENOENT, -ENOTUNIQ. Closes nothing.
  */
 int target_container_named(int dir, int root, const char *given,
 			   char id[CONTAINER_ID_MAX + 1]);

@@ -15,6 +15,7 @@
 
 #include "cli/config/libexec.h"
 #include "cli/supervisor/identity.h"
+#include "cli/supervisor/program_table.h"
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/read_all.h"
@@ -113,7 +114,7 @@ int reader_start(struct reader *r, const char *libexec, int memory,
 	*r = (struct reader){ .pid = -1, .to = -1, .from = -1, .result = -1 };
 	if (libexec_find(libexec, dir) || (root && identity_find(&ids)))
 		return -1;
-	snprintf(path, sizeof(path), "%s/%s", dir, libexec_daemons[0]);
+	snprintf(path, sizeof(path), "%s/%s", dir, program_table[PROGRAM_HUB].name);
 	reader_raise_limit();
 	r->result = memfd_create("snapshot", MFD_CLOEXEC);
 	if (r->result < 0 || pipe2(in, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0) {

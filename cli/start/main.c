@@ -6,10 +6,9 @@
  *   trifold-start --reload loaderd PID
  *
  * It has the unit's user and capabilities.  The daemon's words are what
- * trifold-config.service wrote (cli/unit/unit_config.h), and all must be listed in
- * ask.c.  The users of the other daemons are looked up in /etc/passwd; the paths of
- * their sockets are in this file.  Of the environment only systemd's own variables are
- * passed on.
+ * trifold-config.service wrote (cli/unit/unit_config.h), if program_table.c lists
+ * them.  The uids of other daemons are from /etc/passwd, sockets from that table.
+ * Of the environment only systemd's own variables are passed on.
  * --reload: end the process PID, which the unit starts again, if it would get other
  * arguments now.
  */
@@ -28,38 +27,10 @@
 #include <unistd.h>
 
 #include "cli/supervisor/ask.h"
-#include "cli/supervisor/runtime_dir.h"
 
 #define WORDS_DIR	"/run/trifold-config"
 #define ARGS_MAX	320	/* PLAN_WORDS_MAX, and ours */
 #define SAME_MAX	(ASK_WORDS_MAX + 4096)
-
-static const struct start_daemon {
-	const char *name;
-	enum program id;
-	struct {
-		const char *option;	/* NULL: the end */
-		const char *value;	/* or NULL */
-		const char *user;	/* whose number is the value; or NULL */
-	} fixed[4];
-} start_daemons[] = {
-	{ "loaderd", PROGRAM_LOADER, {
-		{ "--hub", LOADER_SOCKET, NULL },
-		{ "--hub-uid", NULL, "trifold-symbolizerd" } } },
-	{ "symbolizerd", PROGRAM_HUB, {
-		{ "--loader-uid", NULL, "trifold-loaderd" },
-		{ "--exporter-uid", NULL, "trifold-exporterd" },
-		{ "--viewer-uid", NULL, "trifold-viewer" },
-		{ "--readers", NULL, NULL } } },
-	{ "exporterd", PROGRAM_EXPORTER, {
-		{ "--hub", EXPORT_SOCKET, NULL },
-		{ "--hub-uid", NULL, "trifold-symbolizerd" } } },
-	{ "viewer", PROGRAM_VIEWER, {
-		{ "--hub", STATUS_SOCKET, NULL },
-		{ "--hub-uid", NULL, "trifold-symbolizerd" } } },
-};
-
-#define START_DAEMONS	(sizeof(start_daemons) / sizeof(start_daemons[0]))
 
 /* systemd's variables, which are not part of the configuration. */
 static const char *const start_kept[] = {
@@ -147,16 +118,21 @@ static void start_add_uid(struct start_args *args, const char *user)
 	start_add(args, start_text("%u", pw->pw_uid));
 }
 
-static void start_add_fixed(struct start_args *args, const struct start_daemon *d)
+static void start_add_fixed(struct start_args *args, enum program id)
 {
-	for (int i = 0; i < 4 && d->fixed[i].option; i++) {
-		start_add(args, d->fixed[i].option);
-		if (d->fixed[i].value)
-			start_add(args, d->fixed[i].value);
-		if (d->fixed[i].user)
-			start_add_uid(args, d->fixed[i].user);
+	const struct program_row *d = &program_table[id];
+
+	if (d->hub) {
+		start_add(args, "--hub");
+		start_add(args, d->hub);
 	}
-	if (d->id == PROGRAM_VIEWER)
+	for (int i = 0; d->uids[i].option; i++) {
+		start_add(args, d->uids[i].option);
+		start_add_uid(args, program_table[d->uids[i].whose].name);
+	}
+	if (id == PROGRAM_HUB)
+		start_add(args, "--readers");
+	if (id == PROGRAM_VIEWER)
 		start_add_sockets(args);
 }
 
@@ -195,23 +171,23 @@ static char *start_read_words(const char *name, size_t *len)
 	return text;
 }
 
-static bool start_word_allowed(const struct start_daemon *d, const char *word)
+static bool start_word_allowed(enum program id, const char *word)
 {
-	return ask_allows(d->id, word) && strncmp(word, "--own", 5) && !strstr(word, "-fd=");
+	return ask_allows(id, word) && strncmp(word, "--own", 5) && !strstr(word, "-fd=");
 }
 
-static void start_add_words(struct start_args *args, const struct start_daemon *d)
+static void start_add_words(struct start_args *args, enum program id)
 {
 	size_t len;
-	char *word = start_read_words(d->name, &len);
+	char *word = start_read_words(PROGRAM_NAME(id), &len);
 	const char *end = word + len;
 
 	while (word < end) {
 		char *newline = memchr(word, '\n', (size_t)(end - word));
 
 		*newline = '\0';
-		if (word + strlen(word) != newline || !start_word_allowed(d, word))
-			errx(1, WORDS_DIR "/%s: a word that is not on the list", d->name);
+		if (word + strlen(word) != newline || !start_word_allowed(id, word))
+			errx(1, WORDS_DIR "/%s: a word that is not on the list", PROGRAM_NAME(id));
 		if (*word == '-')
 			start_add_option(args, word);
 		else
@@ -251,11 +227,11 @@ static int start_reload(const struct start_args *args, int pid)
 	return 0;
 }
 
-static const struct start_daemon *start_find(const char *name)
+static enum program start_find(const char *name)
 {
-	for (size_t i = 0; i < START_DAEMONS; i++) {
-		if (!strcmp(start_daemons[i].name, name))
-			return &start_daemons[i];
+	for (enum program id = 0; id < PROGRAM_DAEMONS; id++) {
+		if (!strcmp(PROGRAM_NAME(id), name))
+			return id;
 	}
 	errx(2, "usage: trifold-start [--reload] loaderd|symbolizerd|exporterd|viewer [PID]");
 }
@@ -264,7 +240,7 @@ int main(int argc, char **argv)
 {
 	bool reload = argc == 4 && !strcmp(argv[1], "--reload");
 	static struct start_args args;
-	const struct start_daemon *d;
+	enum program id;
 	const char *name = "";
 	char self[PATH_MAX] = "", *file;
 
@@ -272,13 +248,13 @@ int main(int argc, char **argv)
 		name = argv[2];
 	else if (argc == 2)
 		name = argv[1];
-	d = start_find(name);
+	id = start_find(name);
 	if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
 		err(1, "/proc/self/exe");
 	start_environment();
-	start_add(&args, start_text("trifold-%s", d->name));
-	start_add_fixed(&args, d);
-	start_add_words(&args, d);
+	start_add(&args, program_table[id].name);
+	start_add_fixed(&args, id);
+	start_add_words(&args, id);
 	if (reload)
 		return start_reload(&args, atoi(argv[3]));
 	file = start_text("%s/%s", dirname(self), args.word[0]);

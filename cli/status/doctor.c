@@ -11,7 +11,7 @@
 static const char *const states[] = { "OK", "unknown", "less", "no" };
 
 /* Foreign text goes to a terminal: printable ASCII only. */
-static void tame(char *s)
+static void doctor_escape(char *s)
 {
 	for (; *s; s++) {
 		if (*s < 0x20 || *s > 0x7e)
@@ -19,7 +19,7 @@ static void tame(char *s)
 	}
 }
 
-static void print(const struct check *c, const struct finding *f)
+static void doctor_print(const struct check *c, const struct finding *f)
 {
 	printf("%-8s %-16s %s\n", states[f->state], c->name, f->text);
 	if (f->state == CHECK_OK)
@@ -64,11 +64,11 @@ int doctor_run(const struct options *o)
 		struct finding f = { .state = CHECK_OK };
 
 		doctor_checks[i].fn(&h, &f);
-		tame(f.text);
+		doctor_escape(f.text);
 		if (f.state > worst)
 			worst = f.state;
 		if (!o->json)
-			print(&doctor_checks[i], &f);
+			doctor_print(&doctor_checks[i], &f);
 		doctor_add(&j, &doctor_checks[i], &f);
 	}
 	json_close(&j, ']');
@@ -82,5 +82,7 @@ int doctor_run(const struct options *o)
 	free(out.data);
 	if (r)
 		log_err("cannot write: %s", strerror(-r));
-	return r ? EXIT_CANNOT : doctor_status(worst);
+	if (r)
+		return EXIT_CANNOT;
+	return doctor_status(worst);
 }

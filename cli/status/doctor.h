@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * doctor - what this kernel and host allow, and what changes it
+ * doctor - what this kernel and host allow, and how to change that
  *
  * Features are found by the kernel's BTF and by trying, never by a version.
- * doctor_probe() does the trying; the checks are functions of its facts and of
- * files below a root directory, so that a test can make up both.
+ * doctor_probe() tries; the checks are functions of its results and of files
+ * below a root directory, so that a test can make up both.
  */
 #ifndef CLI_STATUS_DOCTOR_H
 #define CLI_STATUS_DOCTOR_H
@@ -18,14 +18,14 @@
 #define EXIT_LESS	1	/* beside EXIT_USAGE, 2 */
 #define EXIT_CANNOT	3
 
-enum check_state {		/* the worst one decides; in this order */
+enum check_state {		/* the worst one decides; from best to worst */
 	CHECK_OK,
 	CHECK_UNKNOWN,		/* needs root, or /proc does not say */
 	CHECK_LESS,
 	CHECK_NO,
 };
 
-/* What the BTF names of this kernel say. */
+/* Names in the kernel's BTF. */
 enum btf_name {
 	BTF_TASK_VMA,		/* bpf_iter__task_vma: 5.12 */
 	BTF_MEM_ALLOC,		/* bpf_mem_alloc: hashes that fill, 6.1 */
@@ -34,13 +34,13 @@ enum btf_name {
 	BTF__COUNT
 };
 
-/* What the configuration says of debuginfod servers, and a running trifold. */
+/* debuginfod servers, by the configuration and by a running trifold. */
 struct doctor_debuginfod {
 	int config;		/* 0; or -errno, it has mistakes: the rest is 0 */
-	unsigned int servers;	/* 0: nobody is asked */
+	unsigned int servers;	/* 0: none is asked */
 	uint32_t file_mib, cache_mib;	/* that may be used; cache_mib 0: no cache */
 	char cache[128];	/* its directory */
-	bool counted;		/* a trifold runs, and said these */
+	bool counted;		/* a trifold runs and reported these */
 	uint64_t requests, found, not_found, failed, cached;
 };
 
@@ -52,10 +52,10 @@ struct doctor_host {
 	int cycles, clock;	/* perf_event_open, CPU 0 */
 	int landlock;		/* ABI, or -errno */
 	int daemons;		/* libexec_find() */
-	int users;		/* how many users trifold-* there are */
+	int users;		/* number of users trifold-* */
 	int run;		/* access(/run, W_OK) */
 	bool memlock;		/* RLIMIT_MEMLOCK is unlimited */
-	bool running;		/* somebody listens on the status socket */
+	bool running;		/* a process listens on the status socket */
 	bool units;		/* of systemd's units */
 	int btf;		/* by doctor_btf() */
 	bool names[BTF__COUNT];
@@ -82,8 +82,8 @@ void doctor_probe(struct doctor_host *h, const char *libexec);
 /* Read the BTF below h->root into h->btf and h->names. */
 void doctor_btf(struct doctor_host *h);
 
-/* Read the configuration and ask the trifold that runs, if one does: h->debuginfod.  No
- * server is asked: that is exporterd's. */
+/* Fill in h->debuginfod from the configuration and from a running trifold.  No
+ * server is asked: exporterd does that. */
 void doctor_ask_debuginfod(struct doctor_host *h);
 
 /* The exit status for the worst state. */

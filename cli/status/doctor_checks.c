@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/config/libexec.h"
+#include "cli/supervisor/program_table.h"
 #include "common/number.h"
 
 #define BIT(n)		(1ULL << (n))
@@ -38,8 +38,8 @@ doctor_checks_say(struct finding *f, enum check_state state, const char *cost,
 	doctor_checks_say(f, CHECK_UNKNOWN, NULL, SUDO, "unknown without root")
 
 /* The first bytes of a file as a string.  Its length, or -errno. */
-static int slurp(const struct doctor_host *h, const char *name, char *buf,
-		 size_t size)
+static int doctor_read_text(const struct doctor_host *h, const char *name,
+			    char *buf, size_t size)
 {
 	char path[PATH_MAX];
 	ssize_t n;
@@ -52,12 +52,13 @@ static int slurp(const struct doctor_host *h, const char *name, char *buf,
 		return -errno;
 	n = read(fd, buf, size - 1);
 	buf[n < 0 ? 0 : n] = '\0';
-	n = n < 0 ? -errno : n;
+	if (n < 0)
+		n = -errno;
 	close(fd);
 	return (int)n;
 }
 
-/* A line of nothing but a small number; INT_MIN if it is none. */
+/* The small number that is all of a line; INT_MIN if it is something else. */
 static int doctor_checks_number(const struct doctor_host *h, const char *name)
 {
 	const char *end;
@@ -65,22 +66,24 @@ static int doctor_checks_number(const struct doctor_host *h, const char *name)
 	bool minus;
 	uint64_t v;
 
-	if (slurp(h, name, buf, sizeof(buf)) <= 0)
+	if (doctor_read_text(h, name, buf, sizeof(buf)) <= 0)
 		return INT_MIN;
 	minus = *buf == '-';
 	end = number_read(buf + minus, &v);
 	if (!end || strcmp(end, "\n") || v > 99)
 		return INT_MIN;
-	return minus ? -(int)v : (int)v;
+	if (minus)
+		return -(int)v;
+	return (int)v;
 }
 
-/* What this process may do: proc_pid_status(5).  False: it is not said. */
+/* The capabilities of this process: proc_pid_status(5).  False: not known. */
 static bool doctor_checks_caps(const struct doctor_host *h, uint64_t *ret)
 {
 	static const char key[] = "\nCapEff:\t";
 	char buf[4096], *p;
 
-	slurp(h, "/proc/self/status", buf, sizeof(buf));
+	doctor_read_text(h, "/proc/self/status", buf, sizeof(buf));
 	p = strstr(buf, key);
 	if (!p)
 		return false;
@@ -89,20 +92,21 @@ static bool doctor_checks_caps(const struct doctor_host *h, uint64_t *ret)
 	return strlen(p) == 16 && number_parse_hex(p, ret);
 }
 
-static void kernel(const struct doctor_host *h, struct finding *f)
+static void doctor_check_kernel(const struct doctor_host *h, struct finding *f)
 {
 	char buf[96];
 
-	if (slurp(h, "/proc/sys/kernel/osrelease", buf, sizeof(buf)) <= 0) {
+	if (doctor_read_text(h, "/proc/sys/kernel/osrelease", buf,
+			     sizeof(buf)) <= 0) {
 		doctor_checks_say(f, CHECK_UNKNOWN, NULL, "mount /proc",
-				  "not to be read");
+				  "cannot be read");
 		return;
 	}
 	buf[strcspn(buf, "\n")] = '\0';
 	ok(f, "Linux %s (features are probed, not taken from this)", buf);
 }
 
-static void btf(const struct doctor_host *h, struct finding *f)
+static void doctor_check_btf(const struct doctor_host *h, struct finding *f)
 {
 	if (!h->btf)
 		ok(f, "/sys/kernel/btf/vmlinux is there");
@@ -113,7 +117,7 @@ static void btf(const struct doctor_host *h, struct finding *f)
 			"/sys/kernel/btf/vmlinux: %s", strerror(-h->btf));
 }
 
-static void rights(const struct doctor_host *h, struct finding *f)
+static void doctor_check_rights(const struct doctor_host *h, struct finding *f)
 {
 	/* DAC_READ_SEARCH, SETGID, SETUID, SETPCAP, SYS_PTRACE, PERFMON, BPF,
 	 * CHECKPOINT_RESTORE */
@@ -140,7 +144,7 @@ static void rights(const struct doctor_host *h, struct finding *f)
 			(unsigned long long)(need & ~caps));
 }
 
-static void bpf(const struct doctor_host *h, struct finding *f)
+static void doctor_check_bpf(const struct doctor_host *h, struct finding *f)
 {
 	int v = doctor_checks_number(
 		h, "/proc/sys/kernel/unprivileged_bpf_disabled");
@@ -148,7 +152,7 @@ static void bpf(const struct doctor_host *h, struct finding *f)
 
 	if (v >= 0)
 		snprintf(sysctl, sizeof(sysctl),
-			 "; unprivileged_bpf_disabled %d: no matter for root", v);
+			 "; unprivileged_bpf_disabled %d: does not concern root", v);
 	if (!h->ring)
 		ok(f, "bpf(2) makes a ring buffer%s", sysctl);
 	else if (!h->is_root)
@@ -162,9 +166,9 @@ static void bpf(const struct doctor_host *h, struct finding *f)
 			"bpf(2) makes no ring buffer: %s", strerror(-h->ring));
 }
 
-static void feature(const struct doctor_host *h, struct finding *f,
-		    enum btf_name name, const char *yes, const char *no,
-		    const char *cost, const char *remedy)
+static void doctor_check_feature(const struct doctor_host *h, struct finding *f,
+				 enum btf_name name, const char *yes, const char *no,
+				 const char *cost, const char *remedy)
 {
 	if (h->btf)
 		doctor_checks_say(f, CHECK_UNKNOWN, NULL, "see btf",
@@ -175,25 +179,29 @@ static void feature(const struct doctor_host *h, struct finding *f,
 		doctor_checks_say(f, CHECK_LESS, cost, remedy, "%s", no);
 }
 
-static void task_vma(const struct doctor_host *h, struct finding *f)
+static void doctor_check_task_vma(const struct doctor_host *h,
+				  struct finding *f)
 {
-	feature(h, f, BTF_TASK_VMA, "files are listed at start",
-		"no iter/task_vma", "the first samples of a file lack its table",
-		"Linux 5.12 or newer");
+	doctor_check_feature(h, f, BTF_TASK_VMA, "files are listed at start",
+			     "no iter/task_vma", "the first samples of a file lack its table",
+			     "Linux 5.12 or newer");
 }
 
-static void file_map(const struct doctor_host *h, struct finding *f)
+static void doctor_check_file_map(const struct doctor_host *h,
+				  struct finding *f)
 {
-	feature(h, f, BTF_MEM_ALLOC, "the map of files takes memory as it fills",
-		"no bpf_mem_alloc", "the map of files takes its memory at once",
-		"Linux 6.1 or newer");
+	doctor_check_feature(h, f, BTF_MEM_ALLOC, "the map of files takes memory as it fills",
+			     "no bpf_mem_alloc", "the map of files takes its memory at once",
+			     "Linux 6.1 or newer");
 }
 
-static void rdonly_cast(const struct doctor_host *h, struct finding *f)
+static void doctor_check_rdonly_cast(const struct doctor_host *h,
+				     struct finding *f)
 {
-	feature(h, f, BTF_RDONLY_CAST, "mappings are read by plain loads",
-		"no bpf_rdonly_cast", "mappings are read by helper calls; does "
-		"not load under lockdown=confidentiality", "Linux 6.2 or newer");
+	doctor_check_feature(h, f, BTF_RDONLY_CAST,
+			     "mappings are read by plain loads",
+			     "no bpf_rdonly_cast", "mappings are read by helper calls; does "
+			     "not load under lockdown=confidentiality", "Linux 6.2 or newer");
 }
 
 static void doctor_checks_landlock(const struct doctor_host *h,
@@ -203,33 +211,34 @@ static void doctor_checks_landlock(const struct doctor_host *h,
 		ok(f, "ABI %d", h->landlock);
 	else
 		doctor_checks_say(
-			f, CHECK_LESS, "one layer less around the daemons",
+			f, CHECK_LESS, "one layer of confinement less for the daemons",
 			"Linux 5.13 or newer, and landlock in the boot parameter "
 			"lsm=",
-			"not here: %s", strerror(-h->landlock));
+			"not available: %s", strerror(-h->landlock));
 }
 
-static void seccomp(const struct doctor_host *h, struct finding *f)
+static void doctor_check_seccomp(const struct doctor_host *h, struct finding *f)
 {
 	char buf[256];
 
-	slurp(h, "/proc/sys/kernel/seccomp/actions_avail", buf, sizeof(buf));
+	doctor_read_text(h, "/proc/sys/kernel/seccomp/actions_avail", buf,
+			 sizeof(buf));
 	if (strstr(buf, "kill_process"))
 		ok(f, "filters can be installed");
 	else
 		doctor_checks_say(
-			f, CHECK_NO, "the daemons do not start unsealed",
+			f, CHECK_NO, "the daemons refuse to start",
 			"a kernel with CONFIG_SECCOMP_FILTER=y", "no filters");
 }
 
-static void perf(const struct doctor_host *h, struct finding *f)
+static void doctor_check_perf(const struct doctor_host *h, struct finding *f)
 {
 	int v = doctor_checks_number(h, "/proc/sys/kernel/perf_event_paranoid");
 	char sysctl[64] = "";
 
 	if (v != INT_MIN)
 		snprintf(sysctl, sizeof(sysctl),
-			 "; perf_event_paranoid %d: no matter for root", v);
+			 "; perf_event_paranoid %d: does not concern root", v);
 	if (!h->cycles)
 		ok(f, "samples by CPU cycles%s", sysctl);
 	else if (!h->is_root)
@@ -250,7 +259,7 @@ static void perf(const struct doctor_host *h, struct finding *f)
 			"perf_event_open: %s", strerror(-h->clock));
 }
 
-static void sysctls(const struct doctor_host *h, struct finding *f)
+static void doctor_check_sysctls(const struct doctor_host *h, struct finding *f)
 {
 	int kptr = doctor_checks_number(h, "/proc/sys/kernel/kptr_restrict");
 	int scope = doctor_checks_number(h,
@@ -265,10 +274,12 @@ static void sysctls(const struct doctor_host *h, struct finding *f)
 	   "by BPF, files by map_files)", a, b);
 }
 
-static void lockdown(const struct doctor_host *h, struct finding *f)
+static void doctor_check_lockdown(const struct doctor_host *h,
+				  struct finding *f)
 {
 	char buf[128];
-	int n = slurp(h, "/sys/kernel/security/lockdown", buf, sizeof(buf));
+	int n = doctor_read_text(h, "/sys/kernel/security/lockdown", buf,
+				 sizeof(buf));
 
 	if (n == -EACCES)
 		no_root(f);
@@ -288,14 +299,15 @@ static void lockdown(const struct doctor_host *h, struct finding *f)
 			"confidentiality, and no bpf_rdonly_cast");
 }
 
-static void lsm(const struct doctor_host *h, struct finding *f)
+static void doctor_check_lsm(const struct doctor_host *h, struct finding *f)
 {
 	char list[160], label[96];
 
-	if (slurp(h, "/sys/kernel/security/lsm", list, sizeof(list)) <= 0)
+	if (doctor_read_text(h, "/sys/kernel/security/lsm", list,
+			     sizeof(list)) <= 0)
 		snprintf(list, sizeof(list), "not told");
 	list[strcspn(list, "\n")] = '\0';
-	slurp(h, "/proc/self/attr/current", label, sizeof(label));
+	doctor_read_text(h, "/proc/self/attr/current", label, sizeof(label));
 	label[strcspn(label, "\n")] = '\0';
 	if (strstr(list, "apparmor") && *label && strcmp(label, "unconfined"))
 		doctor_checks_say(f, CHECK_LESS,
@@ -309,9 +321,9 @@ static void lsm(const struct doctor_host *h, struct finding *f)
 		ok(f, "%s", list);
 }
 
-/* -1: not to be read; else whether the link says so. */
-static int link_is(const struct doctor_host *h, const char *name,
-		   const char *want)
+/* Compare a link's text: -1: it cannot be read; else whether it is this. */
+static int doctor_link_is(const struct doctor_host *h, const char *name,
+			  const char *want)
 {
 	char path[PATH_MAX], text[64];
 	ssize_t n;
@@ -324,10 +336,11 @@ static int link_is(const struct doctor_host *h, const char *name,
 	return !strcmp(text, want);
 }
 
-static void namespaces(const struct doctor_host *h, struct finding *f)
+static void doctor_check_namespaces(const struct doctor_host *h,
+				    struct finding *f)
 {
-	int pid = link_is(h, "/proc/self/ns/pid", PID_INIT);
-	int user = link_is(h, "/proc/self/ns/user", USER_INIT);
+	int pid = doctor_link_is(h, "/proc/self/ns/pid", PID_INIT);
+	int user = doctor_link_is(h, "/proc/self/ns/user", USER_INIT);
 
 	if (user == 0)
 		doctor_checks_say(
@@ -341,22 +354,22 @@ static void namespaces(const struct doctor_host *h, struct finding *f)
 				  "end early, without names",
 				  "run it on the host itself, or "
 				  "in a container with --pid=host",
-				  "PIDs here are not those of the machine");
+				  "PIDs here are not those of the host");
 	else if (pid < 0 || user < 0)
 		doctor_checks_say(f, CHECK_UNKNOWN, NULL, "mount /proc",
-				  "not to be read");
+				  "cannot be read");
 	else
 		ok(f, "PIDs and users are those of the machine");
 }
 
-static void cgroups(const struct doctor_host *h, struct finding *f)
+static void doctor_check_cgroups(const struct doctor_host *h, struct finding *f)
 {
 	char buf[32768];
-	int n = slurp(h, "/proc/self/mountinfo", buf, sizeof(buf));
+	int n = doctor_read_text(h, "/proc/self/mountinfo", buf, sizeof(buf));
 
 	if (n <= 0)
 		doctor_checks_say(f, CHECK_UNKNOWN, NULL, "mount /proc",
-				  "not to be read");
+				  "cannot be read");
 	else if (!strstr(buf, " - cgroup2 "))
 		doctor_checks_say(
 			f, CHECK_LESS, "samples do not name their container",
@@ -373,7 +386,7 @@ static void cgroups(const struct doctor_host *h, struct finding *f)
 		ok(f, "v2");
 }
 
-static void memlock(const struct doctor_host *h, struct finding *f)
+static void doctor_check_memlock(const struct doctor_host *h, struct finding *f)
 {
 	uint64_t caps = 0;
 
@@ -395,7 +408,8 @@ static void memlock(const struct doctor_host *h, struct finding *f)
 				  "RLIMIT_MEMLOCK counts for maps and is low");
 }
 
-static void programs(const struct doctor_host *h, struct finding *f)
+static void doctor_check_programs(const struct doctor_host *h,
+				  struct finding *f)
 {
 	if (h->daemons)
 		doctor_checks_say(f, CHECK_NO, "nothing can be started",
@@ -403,10 +417,10 @@ static void programs(const struct doctor_host *h, struct finding *f)
 				  "the daemons are not found");
 	else
 		ok(f, "daemons found; %d of %d users trifold-*, else reserved ids",
-		   h->users, LIBEXEC_DAEMONS + 1);	/* and the opener's */
+		   h->users, PROGRAM_DAEMONS + 1);	/* and the opener's */
 }
 
-static void runtime(const struct doctor_host *h, struct finding *f)
+static void doctor_check_runtime(const struct doctor_host *h, struct finding *f)
 {
 	if (!h->is_root)
 		no_root(f);
@@ -420,10 +434,11 @@ static void runtime(const struct doctor_host *h, struct finding *f)
 		   "a trifold runs: see `trifold status`" : "no trifold runs");
 }
 
-/* What it costs, besides requests. */
+/* The resources that it takes, besides requests. */
 static void doctor_checks_room(const struct doctor_debuginfod *d, char *ret, size_t size)
 {
-	/* files at hand (symbolizerd/knowledge/debug_files.h), and one that comes */
+	/* files in memory (symbolizerd/knowledge/debug_files.h), and one that is
+	 * received */
 	uint32_t memory = 256 + d->file_mib;
 
 	if (d->cache_mib)
@@ -444,7 +459,7 @@ static void doctor_checks_debuginfod(const struct doctor_host *h, struct finding
 	else if (d->counted && d->failed && !d->found && !d->not_found)
 		doctor_checks_say(
 			f, CHECK_LESS, "programs without symbols and debug file have no names",
-			"see what exporterd says of it in the log, and debuginfod_urls of [names]",
+			"see exporterd's messages in the log, and debuginfod_urls of [names]",
 			"no server answers: %llu of %llu requests failed",
 			(unsigned long long)d->failed, (unsigned long long)d->requests);
 	else if (d->counted && (d->requests || d->cached))
@@ -460,24 +475,24 @@ static void doctor_checks_debuginfod(const struct doctor_host *h, struct finding
 }
 
 const struct check doctor_checks[] = {
-	{ "kernel", kernel },
-	{ "btf", btf },
-	{ "capabilities", rights },
-	{ "bpf", bpf },
-	{ "task_vma", task_vma },
-	{ "file_map", file_map },
-	{ "rdonly_cast", rdonly_cast },
-	{ "memlock", memlock },
-	{ "perf", perf },
-	{ "sysctls", sysctls },
-	{ "lockdown", lockdown },
-	{ "lsm", lsm },
+	{ "kernel", doctor_check_kernel },
+	{ "btf", doctor_check_btf },
+	{ "capabilities", doctor_check_rights },
+	{ "bpf", doctor_check_bpf },
+	{ "task_vma", doctor_check_task_vma },
+	{ "file_map", doctor_check_file_map },
+	{ "rdonly_cast", doctor_check_rdonly_cast },
+	{ "memlock", doctor_check_memlock },
+	{ "perf", doctor_check_perf },
+	{ "sysctls", doctor_check_sysctls },
+	{ "lockdown", doctor_check_lockdown },
+	{ "lsm", doctor_check_lsm },
 	{ "landlock", doctor_checks_landlock },
-	{ "seccomp", seccomp },
-	{ "namespaces", namespaces },
-	{ "cgroups", cgroups },
-	{ "programs", programs },
-	{ "runtime", runtime },
+	{ "seccomp", doctor_check_seccomp },
+	{ "namespaces", doctor_check_namespaces },
+	{ "cgroups", doctor_check_cgroups },
+	{ "programs", doctor_check_programs },
+	{ "runtime", doctor_check_runtime },
 	{ "debuginfod", doctor_checks_debuginfod },
 };
 const size_t doctor_n_checks = sizeof(doctor_checks) / sizeof(*doctor_checks);
@@ -486,5 +501,7 @@ int doctor_status(enum check_state worst)
 {
 	if (worst == CHECK_NO)
 		return EXIT_CANNOT;
-	return worst == CHECK_OK ? 0 : EXIT_LESS;
+	if (worst == CHECK_OK)
+		return 0;
+	return EXIT_LESS;
 }

@@ -10,7 +10,7 @@
 #include "cli/status/running.h"
 #include "ipc/counters.h"
 
-/* `trifold check-config` says it better. */
+/* Silent: `trifold check-config` reports mistakes. */
 static void doctor_debuginfod_mistake(const char *path, uint32_t line, bool warning,
 				      const char *text)
 {
@@ -20,7 +20,7 @@ static void doctor_debuginfod_mistake(const char *path, uint32_t line, bool warn
 	(void)text;
 }
 
-/* Words of a list with blanks between them. */
+/* The number of words, separated by blanks. */
 static unsigned int doctor_debuginfod_words(const char *s)
 {
 	unsigned int n = 0;

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "cli/config/libexec.h"
+#include "cli/supervisor/program_table.h"
 #include "cli/supervisor/runtime_dir.h"
 
 #define BTF_MAX		(64u << 20)
@@ -34,7 +35,7 @@ static int doctor_probe_done(long fd)
 	return 0;
 }
 
-static int try_ring(void)
+static int doctor_try_ring(void)
 {
 	union bpf_attr attr;
 
@@ -45,7 +46,7 @@ static int try_ring(void)
 		syscall(SYS_bpf, BPF_MAP_CREATE, &attr, sizeof(attr)));
 }
 
-static int try_perf(bool hardware)
+static int doctor_try_perf(bool hardware)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
@@ -59,7 +60,7 @@ static int try_perf(bool hardware)
 					 PERF_FLAG_FD_CLOEXEC));
 }
 
-static bool answers(const char *path)
+static bool doctor_answers(const char *path)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
@@ -73,17 +74,21 @@ static bool answers(const char *path)
 	return yes;
 }
 
-static int count_users(void)
+static int doctor_count_users(void)
 {
 	int n = 0;
 
-	for (int i = 0; i < LIBEXEC_DAEMONS; i++)
-		n += getpwnam(libexec_daemons[i]) != NULL;
-	return n + (getpwnam("trifold-opener") != NULL);
+	for (int i = 0; i < PROGRAM_DAEMONS; i++) {
+		if (getpwnam(program_table[i].name))
+			n++;
+	}
+	if (getpwnam("trifold-opener"))
+		n++;
+	return n;
 }
 
 /* A whole word of the strings of a BTF: between two NUL bytes. */
-static bool has_name(const uint8_t *p, size_t n, const char *name)
+static bool doctor_btf_has_name(const uint8_t *p, size_t n, const char *name)
 {
 	char word[40];
 	size_t len = strlen(name) + 2;
@@ -93,13 +98,17 @@ static bool has_name(const uint8_t *p, size_t n, const char *name)
 	return memmem(p, n, word, len) != NULL;
 }
 
-/* 0 with all of the file, to be freed, or -errno. */
-static int read_btf(const char *path, uint8_t **ret, size_t *n)
+/* Read the whole file, to be freed.  0 or -errno. */
+static int doctor_read_btf(const char *path, uint8_t **ret, size_t *n)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC), r = 0;
-	uint8_t *p = fd < 0 ? NULL : malloc(BTF_MAX);
+	uint8_t *p;
 	ssize_t got = 1;
 
+	if (fd < 0)
+		p = NULL;
+	else
+		p = malloc(BTF_MAX);
 	if (!p)
 		r = -errno;
 	for (*n = 0; !r && got > 0 && *n < BTF_MAX; *n += (size_t)got) {
@@ -132,7 +141,7 @@ void doctor_btf(struct doctor_host *h)
 
 	memset(h->names, 0, sizeof(h->names));
 	snprintf(path, sizeof(path), "%s/sys/kernel/btf/vmlinux", h->root);
-	h->btf = read_btf(path, &p, &n);
+	h->btf = doctor_read_btf(path, &p, &n);
 	if (h->btf)
 		return;
 	if (n >= sizeof(magic))
@@ -140,7 +149,7 @@ void doctor_btf(struct doctor_host *h)
 	if (magic != BTF_MAGIC || n == BTF_MAX)
 		h->btf = -EBADMSG;
 	for (int i = 0; !h->btf && i < BTF__COUNT; i++)
-		h->names[i] = has_name(p, n, names[i]);
+		h->names[i] = doctor_btf_has_name(p, n, names[i]);
 	free(p);
 }
 
@@ -152,16 +161,22 @@ void doctor_probe(struct doctor_host *h, const char *libexec)
 
 	*h = (struct doctor_host){ .root = "", .is_root = geteuid() == 0 };
 	doctor_btf(h);
-	h->ring = try_ring();
-	h->cycles = try_perf(true);
-	h->clock = try_perf(false);
+	h->ring = doctor_try_ring();
+	h->cycles = doctor_try_perf(true);
+	h->clock = doctor_try_perf(false);
 	abi = syscall(__NR_landlock_create_ruleset, NULL, 0, 1);
-	h->landlock = abi < 0 ? -errno : (int)abi;
+	if (abi < 0)
+		h->landlock = -errno;
+	else
+		h->landlock = (int)abi;
 	h->daemons = libexec_find(libexec, dir);
-	h->users = count_users();
-	h->run = access("/run", W_OK) ? -errno : 0;
+	h->users = doctor_count_users();
+	if (access("/run", W_OK))
+		h->run = -errno;
+	else
+		h->run = 0;
 	getrlimit(RLIMIT_MEMLOCK, &rl);
 	h->memlock = rl.rlim_cur == RLIM_INFINITY;
-	h->running = answers(STATUS_SOCKET);
+	h->running = doctor_answers(STATUS_SOCKET);
 	h->units = h->running && access(LOCK_FILE, F_OK) < 0;	/* as running.h has it */
 }

@@ -30,7 +30,7 @@ static bool processes_read_text(const char *path, char *buf, size_t size)
 	return n > 0;
 }
 
-/* Its program's name, if that is one of ours. */
+/* The name of a process's program, if that is trifold's. */
 static bool processes_is_ours(pid_t pid, char *name, size_t size)
 {
 	char path[64], exe[PATH_MAX], *slash;
@@ -49,7 +49,7 @@ static bool processes_is_ours(pid_t pid, char *name, size_t size)
 	return true;
 }
 
-/* Number n of the fields that blanks part; the first is 1. */
+/* Field number n, separated by blanks; the first is 1. */
 static bool processes_field(const char *s, unsigned int n, uint64_t *ret)
 {
 	s += strspn(s, " ");
@@ -60,10 +60,10 @@ static bool processes_field(const char *s, unsigned int n, uint64_t *ret)
 	return number_read(s, ret);
 }
 
-/* proc_pid_stat(5): pid (comm) state ppid ..., utime and stime are the 14th
- * and 15th, rss, in pages, the 24th; so of those behind the name the 12th, the
- * 13th and the 22nd. */
-static bool read_stat(struct own_process *p)
+/* proc_pid_stat(5): pid (comm) state ppid ..., utime and stime are the 14th and
+ * 15th, rss, in pages, the 24th; so after the name the 12th, the 13th and the
+ * 22nd. */
+static bool processes_read_stat(struct own_process *p)
 {
 	char path[64], text[1024], *comm, *end;
 	uint64_t parent, user, system, rss;
@@ -94,10 +94,12 @@ static bool read_stat(struct own_process *p)
 static int processes_push(struct own_processes *to,
 			    const struct own_process *p)
 {
-	return vector_push(to, *p) ? 0 : -ENOMEM;
+	if (vector_push(to, *p))
+		return 0;
+	return -ENOMEM;
 }
 
-static int find_all(struct own_processes *ret)
+static int processes_find_all(struct own_processes *ret)
 {
 	DIR *proc = opendir("/proc");
 	struct dirent *e;
@@ -113,15 +115,16 @@ static int find_all(struct own_processes *ret)
 			continue;
 		p.pid = (pid_t)pid;
 		if (processes_is_ours(p.pid, p.name, sizeof(p.name)) &&
-		    read_stat(&p))
+		    processes_read_stat(&p))
 			r = processes_push(ret, &p);
 	}
 	closedir(proc);
 	return r;
 }
 
-static int add_below(struct own_processes *to, const struct own_processes *all,
-		     pid_t parent, unsigned int depth)
+static int processes_add_below(struct own_processes *to,
+			       const struct own_processes *all,
+			       pid_t parent, unsigned int depth)
 {
 	int r = 0;
 
@@ -133,7 +136,7 @@ static int add_below(struct own_processes *to, const struct own_processes *all,
 		p.depth = depth;
 		r = processes_push(to, &p);
 		if (r == 0)
-			r = add_below(to, all, p.pid, depth + 1);
+			r = processes_add_below(to, all, p.pid, depth + 1);
 	}
 	return r;
 }
@@ -141,7 +144,7 @@ static int add_below(struct own_processes *to, const struct own_processes *all,
 int processes_find(pid_t top, struct own_processes *ret)
 {
 	struct own_processes all = { .n = 0 };
-	int r = find_all(&all);
+	int r = processes_find_all(&all);
 
 	*ret = (struct own_processes){ .n = 0 };
 	for (size_t i = 0; i < all.n && r == 0; i++) {
@@ -149,7 +152,7 @@ int processes_find(pid_t top, struct own_processes *ret)
 			r = processes_push(ret, &all.v[i]);
 	}
 	if (r == 0)
-		r = add_below(ret, &all, top, ret->n);
+		r = processes_add_below(ret, &all, top, ret->n);
 	processes_free(&all);
 	return r;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * processes - what each of trifold's processes uses, as the kernel counts it
+ * processes - the kernel's figures of each of trifold's processes
  *
  * The daemons report their own use (ipc/counters.h).  This covers all
  * processes, also those that report nothing: the supervisor, the children of
@@ -18,9 +18,9 @@
 struct own_process {
 	pid_t pid, parent;
 	unsigned int depth;	/* below the first one */
-	char name[32];		/* of the program; or what it calls itself */
+	char name[32];		/* of the program, or its own (PR_SET_NAME) */
 	uint64_t cpu_ns;	/* user and system, without children */
-	uint64_t rss_bytes;	/* resident, with what it shares */
+	uint64_t rss_bytes;	/* resident, shared pages too */
 };
 
 struct own_processes {
@@ -28,10 +28,9 @@ struct own_processes {
 };
 
 /*
- * Of the processes that run a program "trifold...": top and its descendants
- * through such processes; of a service manager only the descendants.
- * Processes that cannot be read are left out. 0 or -errno; processes_free()
- * accepts either.
+ * Find processes that run a program "trifold...": top and its descendants through
+ * such processes; of a service manager only the descendants.  Processes that
+ * cannot be read are left out.  0 or -errno; processes_free() accepts either.
  */
 int processes_find(pid_t top, struct own_processes *ret);
 void processes_free(struct own_processes *p);

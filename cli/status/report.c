@@ -60,7 +60,7 @@ void report_run_begin(struct report_run *run, const struct status *st)
 
 void report_run_note(struct report_run *run, const struct status *st)
 {
-	/* while loaderd is started again, and in the end, nobody says it */
+	/* not known while loaderd is restarted, and at the end */
 	if (!st->frequency || !st->loader.cpus)
 		return;
 	run->mixed |= run->frequency && run->frequency != st->frequency;
@@ -133,7 +133,7 @@ void report_account(const struct status *st, struct profile_account *ret)
 
 /* --- the table ------------------------------------------------------------- */
 
-static void head(FILE *to, const char *name)
+static void report_head(FILE *to, const char *name)
 {
 	fprintf(to, "\n%s\n", name);
 }
@@ -149,7 +149,7 @@ static void report_share(FILE *to, const char *name, uint64_t v, uint64_t of)
 		of ? 100.0 * (double)v / (double)of : 0.0);
 }
 
-static bool in_seconds(const struct counter *row)
+static bool report_in_seconds(const struct counter *row)
 {
 	return row->metric && strcmp(row->metric->unit, "s") == 0;
 }
@@ -164,7 +164,7 @@ static void report_section(const struct counted *c, FILE *to,
 
 		if (r->section != s || !r->label || (r->rare && !v))
 			continue;
-		if (in_seconds(r))
+		if (report_in_seconds(r))
 			fprintf(to, "  %-28s %14.3f\n", r->label,
 				(double)v / NSEC_PER_SEC);
 		else
@@ -176,7 +176,7 @@ static void report_samples(const struct counted *c, FILE *to)
 {
 	const struct account *a = &c->sum;
 
-	head(to, "Samples");
+	report_head(to, "Samples");
 	report_section(c, to, SECTION_SAMPLES);
 	fprintf(to, "  taken %" PRIu64 " = delivered %" PRIu64
 		" + trifold's own %" PRIu64 " + lost %" PRIu64
@@ -186,14 +186,14 @@ static void report_samples(const struct counted *c, FILE *to)
 		fprintf(to, "%" PRId64 "\n", a->difference);
 }
 
-static void stops(const struct counted *c, FILE *to)
+static void report_stops(const struct counted *c, FILE *to)
 {
 	const uint64_t *n = &c->st.loader.bpf[BPF_STOP];
 	uint64_t sum = 0;
 
 	for (int i = 0; i < STOP__MAX; i++)
 		sum += n[i];
-	head(to, "Where user stacks ended");
+	report_head(to, "Where user stacks ended");
 	for (size_t i = 0; i < counter_table_n; i++) {
 		const struct counter *r = &counter_table[i];
 		uint64_t v = counter_value(c, r);
@@ -201,18 +201,18 @@ static void stops(const struct counted *c, FILE *to)
 		if (r->group == GROUP_STOPS && v)
 			report_share(to, r->label, v, sum);
 	}
-	head(to, "Stacks that symbolizerd received");
+	report_head(to, "Stacks that symbolizerd received");
 	report_section(c, to, SECTION_RECEIVED);
 	report_share(to, "complete, all in files", c->st.hub.complete_native,
 		     c->st.hub.native);
 }
 
-static void stacks(const struct counted *c, FILE *to)
+static void report_stacks(const struct counted *c, FILE *to)
 {
 	const uint64_t *bpf = c->st.loader.bpf;
 	uint64_t taken = bpf[BPF_TAKEN];
 
-	head(to, "Stacks");
+	report_head(to, "Stacks");
 	report_section(c, to, SECTION_STACKS);
 	report_share(to, "frames without a symbol",
 		     c->st.hub.frames_unsymbolized, c->st.hub.frames_total);
@@ -226,7 +226,7 @@ static void report_quarantine(const struct status *st, FILE *to)
 
 	if (!more)
 		return;
-	head(to, "Quarantined: a worker died of these files");
+	report_head(to, "Quarantined: a worker died of these files");
 	for (int i = 0; i < QUARANTINE_SHOWN; i++) {
 		const char *path = st->quarantine.path[i];
 		size_t len = strnlen(path, QUARANTINE_PATH);
@@ -242,7 +242,7 @@ static void report_quarantine(const struct status *st, FILE *to)
 		fprintf(to, "  and %" PRIu64 " more\n", more);
 }
 
-static void each_process(const struct own_processes *list, FILE *to)
+static void report_each_process(const struct own_processes *list, FILE *to)
 {
 	if (list->n)
 		fprintf(to, "  %-28s %14s %14s\n", "as the kernel counts",
@@ -259,22 +259,22 @@ static void each_process(const struct own_processes *list, FILE *to)
 	}
 }
 
-static void costs(const struct counted *c, const struct own_processes *list,
-		  FILE *to)
+static void report_costs(const struct counted *c,
+			 const struct own_processes *list, FILE *to)
 {
 	const uint64_t *bpf = c->st.loader.bpf;
 	uint64_t taken = bpf[BPF_TAKEN];
 
-	head(to, "Costs");
+	report_head(to, "Costs");
 	report_section(c, to, SECTION_COSTS);
 	report_row(to, "BPF ns a sample, mean",
 		   taken ? bpf[BPF_RUN_NS] / taken : 0);
-	each_process(list, to);
+	report_each_process(list, to);
 }
 
 static void report_processes(const struct counted *c, FILE *to)
 {
-	head(to, "Processes");
+	report_head(to, "Processes");
 	fprintf(to, "  %-28s %14s\n", "loaderd", c->loader_up ? "up" : "DOWN");
 	fprintf(to, "  %-28s %14s\n", "exporterd",
 		c->exporter_up ? "up" : "DOWN");
@@ -308,14 +308,14 @@ void report_table(const struct status *st, const struct own_processes *list,
 	counted_make(st, &c);
 	fprintf(to, "trifold status\n");
 	report_processes(&c, to);
-	costs(&c, list, to);
-	head(to, "Export");
+	report_costs(&c, list, to);
+	report_head(to, "Export");
 	report_section(&c, to, SECTION_EXPORT);
 	report_receivers(&st->exporter, to);
 	report_samples(&c, to);
-	stops(&c, to);
-	stacks(&c, to);
-	head(to, "Executables");
+	report_stops(&c, to);
+	report_stacks(&c, to);
+	report_head(to, "Executables");
 	report_section(&c, to, SECTION_EXECUTABLES);
 	report_quarantine(st, to);
 }

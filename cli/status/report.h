@@ -29,24 +29,24 @@ struct report_run {
 	uint64_t taken_before;	/* samples taken before that time began */
 	bool partial;		/* of some processes only */
 	bool mixed;		/* at more than one frequency: how busy it was
-				 * cannot be told */
+				 * is not known */
 };
 
 /* The run begins; st: as it is then.  CPUs are sampled a second or so before. */
 void report_run_begin(struct report_run *run, const struct status *st);
 
-/* How loaderd samples now, if the status says it.  To be called with each:
- * loaderd can get another frequency. */
+/* How loaderd samples now, if the status has it.  Call for each status: the
+ * frequency can change. */
 void report_run_note(struct report_run *run, const struct status *st);
 
 /* The last line: "N samples, none lost; 1.2 of 20.0 CPU-seconds busy (6 %)" */
 void report_summary(const struct status *st, const struct report_run *run,
 		    char *out, size_t size);
 
-/* For the recorder; start_ns and end_ns are the caller's to fill. */
+/* For the recorder; start_ns and end_ns are filled in by the caller. */
 void report_account(const struct status *st, struct profile_account *ret);
 
-/* All of it, in the order of a sample's way: `trifold status`. */
+/* Print everything, in the order of a sample's path: `trifold status`. */
 void report_table(const struct status *st, const struct own_processes *list,
 		  FILE *to);
 

@@ -7,8 +7,8 @@
 #include "ipc/counter_table.h"
 
 /* As many members as there are rows of the group. */
-static void members(struct json *j, const struct counted *c,
-		    enum counter_group group)
+static void report_json_members(struct json *j, const struct counted *c,
+				enum counter_group group)
 {
 	for (size_t i = 0; i < counter_table_n; i++) {
 		const struct counter *row = &counter_table[i];
@@ -23,19 +23,19 @@ static void members(struct json *j, const struct counted *c,
 	}
 }
 
-static void object(struct json *j, const struct counted *c, const char *key,
-		   enum counter_group group)
+static void report_json_object(struct json *j, const struct counted *c,
+			       const char *key, enum counter_group group)
 {
 	json_open(j, key, '{');
-	members(j, c, group);
+	report_json_members(j, c, group);
 	json_close(j, '}');
 }
 
 static void report_json_samples(struct json *j, const struct counted *c)
 {
 	json_open(j, "samples", '{');
-	members(j, c, GROUP_SAMPLES);
-	object(j, c, "lost_by", GROUP_LOST_BY);
+	report_json_members(j, c, GROUP_SAMPLES);
+	report_json_object(j, c, "lost_by", GROUP_LOST_BY);
 	json_close(j, '}');
 }
 
@@ -103,13 +103,13 @@ int report_json(const struct status *st, const struct own_processes *list,
 	json_bool(&j, "exporterd_up", st->exporter_up);
 	json_num(&j, "uptime_ns", st->uptime_ns);
 	report_json_samples(&j, &c);
-	object(&j, &c, "stops", GROUP_STOPS);
+	report_json_object(&j, &c, "stops", GROUP_STOPS);
 	json_num(&j, "quarantined", st->hub.exes_failed);
 	report_json_quarantine(&j, st);
-	object(&j, &c, "loaderd", GROUP_LOADERD);
-	object(&j, &c, "totals", GROUP_TOTALS);
-	object(&j, &c, "symbolizerd", GROUP_SYMBOLIZERD);
-	object(&j, &c, "exporterd", GROUP_EXPORTERD);
+	report_json_object(&j, &c, "loaderd", GROUP_LOADERD);
+	report_json_object(&j, &c, "totals", GROUP_TOTALS);
+	report_json_object(&j, &c, "symbolizerd", GROUP_SYMBOLIZERD);
+	report_json_object(&j, &c, "exporterd", GROUP_EXPORTERD);
 	report_json_receivers(&j, &st->exporter);
 	report_json_processes(&j, list);
 	json_close(&j, '}');

@@ -53,7 +53,9 @@ int running_connect(struct conn *c, uid_t *hub_uid)
 {
 	int r = running_hub_uid(hub_uid);
 
-	return r ? r : conn_connect(c, STATUS_SOCKET, PEER_HUB, *hub_uid);
+	if (r)
+		return r;
+	return conn_connect(c, STATUS_SOCKET, PEER_HUB, *hub_uid);
 }
 
 bool running_forbidden(const char *command)
@@ -117,21 +119,24 @@ static int running_wait(struct hub_client *c, bool loader)
 			r = hub_client_read(c, now);
 	}
 	if (r > 0) {
-		log_err("symbolizerd broke the protocol of its status: %s",
+		log_err("invalid status message from symbolizerd: %s",
 			msg_verdict_name(r));
 		r = -EPROTO;
 	}
-	return running_enough(c, loader) ? 0 : r;
+	if (running_enough(c, loader))
+		return 0;
+	return r;
 }
 
-/* unix(7): of a socket that connected, who called listen(2). */
+/* unix(7): of a connected socket, the process that called listen(2). */
 static pid_t running_made_by(const struct hub_client *c)
 {
 	struct ucred cred = { .pid = 0 };
 	socklen_t len = sizeof(cred);
 
-	return getsockopt(c->conn.fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) ?
-		0 : cred.pid;
+	if (getsockopt(c->conn.fd, SOL_SOCKET, SO_PEERCRED, &cred, &len))
+		return 0;
+	return cred.pid;
 }
 
 int running_status(struct status *ret, bool loader, pid_t *top)
@@ -147,5 +152,7 @@ int running_status(struct status *ret, bool loader, pid_t *top)
 	if (top)
 		*top = running_made_by(&c);
 	hub_client_fini(&c);
-	return r == -ETIMEDOUT && c.known ? -ENOLINK : r;
+	if (r == -ETIMEDOUT && c.known)
+		return -ENOLINK;
+	return r;
 }

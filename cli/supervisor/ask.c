@@ -9,33 +9,6 @@
 #define ASK_SIGNALS	(1u << SIGHUP | 1u << SIGINT | 1u << SIGQUIT |	\
 			 1u << SIGKILL | 1u << SIGTERM)
 
-/* How many descriptors each program may get from a front. */
-static const int ask_fds[PROGRAM__COUNT] = { 0, 1, 0, 2, 1, 1, 1, 0 };
-
-/* The words that it may get.  One that ends in = or _ or . is how NAME=value begins.
- * None of them names a program, a user or a library. */
-static const char *const ask_words[PROGRAM__COUNT][21] = {
-	[PROGRAM_HUB] = { "--debug", "--interval=", "--cpu-share=", "--lines-share=", "--own=", "--include-self", "--show-loops" },
-	[PROGRAM_EXPORTER] = {
-		"--debug", "--no-network", "--no-receiver", "--recorder-fd=3", "--endpoint=",
-		"OTEL_", "TRIFOLD_EXPORTER_", "TRIFOLD_DEBUGINFOD_", "DEBUGINFOD_URLS=",
-		"SSL_CERT_FILE=", "SSL_CERT_DIR=", "http_proxy=", "https_proxy=", "all_proxy=", "no_proxy=",
-		"HTTP_PROXY=", "HTTPS_PROXY=", "ALL_PROXY=", "NO_PROXY=",
-	},
-	[PROGRAM_LOADER] = {
-		"--debug", "--frequency=", "--table-budget=", "--idle=",
-		"--filter-pid=", "--filter-below=", "--filter-cgroup=",
-	},
-	[PROGRAM_VIEWER] = {
-		"--debug", "--listen-fd=3", "--listen-fd=4", "--memory=",
-		"--keep=", "--otlp", "TRIFOLD_VIEWER_KEY=",
-	},
-	[PROGRAM_RECORDER] = {
-		"--control-fd=3", "--frequency=", "--format=", "--command=",
-		"--output=trifold.", "--part", "--names=", "--lines", "--inlined",
-	},
-};
-
 const char *ask_option(char *const *argv, const char *name)
 {
 	size_t len = strlen(name);
@@ -65,7 +38,7 @@ static bool ask_matches(const char *word, const char *listed)
 
 bool ask_allows(enum program id, const char *word)
 {
-	for (const char *const *w = ask_words[id]; *w; w++) {
+	for (const char *const *w = program_table[id].words; *w; w++) {
 		if (ask_matches(word, *w))
 			return true;
 	}
@@ -93,7 +66,7 @@ bool ask_check(const struct ask *m, size_t len, int n_fds)
 	if (len < ASK_BYTES(0) || m->program >= PROGRAM_FRONT)
 		return false;
 	if (m->kind == ASK_START)
-		return n_fds <= ask_fds[m->program] && ask_words_allowed(m, len);
+		return n_fds <= program_table[m->program].fds && ask_words_allowed(m, len);
 	if (len > ASK_BYTES(0))
 		return false;
 	if (m->kind == ASK_OPEN)

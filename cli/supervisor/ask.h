@@ -6,7 +6,7 @@
  * The front (cli/front) has read arguments and configuration, and is confined.
  * The supervisor is root, and trusts it as little as possible: the front may
  * have it start one of each program, with options and variables that are listed
- * in ask.c, and signal these children.  Programs, users, paths of sockets, the
+ * in program_table.c, and signal these children.  Programs, users, paths of sockets, the
  * recorded command and the paths of --output and --libexec the supervisor takes
  * from its own code and arguments.
  *
@@ -20,19 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* All that the supervisor starts. */
-enum program {
-	PROGRAM_HUB,		/* daemons, in the order of their start */
-	PROGRAM_EXPORTER,
-	PROGRAM_LOADER,
-	PROGRAM_VIEWER,
-	PROGRAM_RECORDER,
-	PROGRAM_READER,		/* a front that reads the configuration again */
-	PROGRAM_LAUNCHER,	/* of the user's command; at most once */
-	PROGRAM_FRONT,		/* never at the front's request */
-	PROGRAM__COUNT
-};
-#define PROGRAM_DAEMONS	4	/* the first ones are daemons */
+#include "cli/supervisor/program_table.h"
 
 enum ask_kind {
 	ASK_OPEN = 1,		/* make the runtime directory: the first message, and

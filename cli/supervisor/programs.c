@@ -19,20 +19,6 @@
 #define FDS_MAX		3	/* of the hub */
 #define ARGS_FIXED	24	/* arguments beside the words and the user's */
 
-/* The first are names of files, too.  The others are trifold itself; what follows "-" is
- * its command. */
-static const char *const program_names[PROGRAM__COUNT] = {
-	"trifold-symbolizerd", "trifold-exporterd", "trifold-loaderd",
-	"trifold-viewer", "trifold-recorder", "trifold-reader",
-	"trifold-launch", "trifold-front",
-};
-
-/* Where daemons find the hub. */
-static const char *const program_hubs[PROGRAM_DAEMONS] = {
-	[PROGRAM_EXPORTER] = EXPORT_SOCKET, [PROGRAM_LOADER] = LOADER_SOCKET,
-	[PROGRAM_VIEWER] = STATUS_SOCKET,
-};
-
 struct args {
 	char **word;
 	size_t n;
@@ -76,19 +62,16 @@ static void args_add(struct args *args, const char *fmt, ...)
 
 static void args_add_daemon(struct args *args, const struct launch *l, enum program id)
 {
+	const struct program_row *program = &program_table[id];
 	const uid_t *uid = l->ids.uid;
 
 	/* enum identity begins with the daemons, too */
 	args_add(args, "--uid=%u", uid[id]);
 	args_add(args, "--gid=%u", l->ids.gid[id]);
-	if (id == PROGRAM_HUB) {
-		args_add(args, "--loader-uid=%u", uid[ID_LOADER]);
-		args_add(args, "--exporter-uid=%u", uid[ID_EXPORTER]);
-		args_add(args, "--viewer-uid=%u", uid[ID_VIEWER]);
-		return;
-	}
-	args_add(args, "--hub=%s", program_hubs[id]);
-	args_add(args, "--hub-uid=%u", uid[ID_HUB]);
+	if (program->hub)
+		args_add(args, "--hub=%s", program->hub);
+	for (int i = 0; program->uids[i].option; i++)
+		args_add(args, "%s=%u", program->uids[i].option, uid[program->uids[i].whose]);
 	if (id == PROGRAM_LOADER)
 		args_add(args, "--opener-uid=%u", uid[ID_OPENER]);
 }
@@ -196,7 +179,7 @@ static _Noreturn void program_become(const struct launch *l,
 	program_add_args(&args, l, m, len);
 	memcpy(args.word + args.n, more, n * sizeof(*more));
 	if (id < PROGRAM_DAEMONS) {
-		snprintf(path, sizeof(path), "%s/%s", l->dir, program_names[id]);
+		snprintf(path, sizeof(path), "%s/%s", l->dir, program_table[id].name);
 		file = path;
 	}
 	execv(file, args.word);

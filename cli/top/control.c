@@ -20,5 +20,7 @@ int top_hear(int control, struct top_msg *m, int *fd)
 	if (n == 0)
 		return -EPIPE;
 	m->text[sizeof(m->text) - 1] = '\0';
-	return n == sizeof(*m) ? 0 : -EPROTO;
+	if (n == sizeof(*m))
+		return 0;
+	return -EPROTO;
 }

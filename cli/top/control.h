@@ -2,7 +2,7 @@
 /*
  * top_control - messages between the two processes of `trifold top`
  *
- * Over a SOCK_SEQPACKET pair, one struct a message.  The display may be
+ * Over a SOCK_SEQPACKET pair, one struct per message.  The display may be
  * compromised: of its messages only .word is used.
  */
 #ifndef CLI_TOP_CONTROL_H
@@ -24,15 +24,15 @@ enum top_word {
 
 struct top_msg {
 	uint32_t word;
-	uint32_t hub_uid;	/* TOP_FEED: who will say hello */
+	uint32_t hub_uid;	/* TOP_FEED: uid of the peer */
 	char text[192];		/* TOP_LINE, NUL-terminated */
 };
 
-/* Send; fd: to be passed (borrowed), or -1.  0 or -errno. */
+/* Send; fd: a descriptor to pass (borrowed), or -1.  0 or -errno. */
 int top_tell(int control, const struct top_msg *m, int fd);
 
-/* Receive; fd: where to put a descriptor that came (-1: none did), or NULL to
- * take none.  0; -EAGAIN; -EPIPE when the other is gone; or -errno. */
+/* Receive; fd: for a descriptor that arrived (-1: none), or NULL to take none.  0;
+ * -EAGAIN; -EPIPE when the peer is gone; or -errno. */
 int top_hear(int control, struct top_msg *m, int *fd);
 
 #endif /* CLI_TOP_CONTROL_H */

@@ -11,7 +11,7 @@
 #include "profile/profile.h"
 
 #define NONE	INDEX_NONE
-#define COUNT_SLOTS	1024	/* of rows at first: few of them share one */
+#define COUNT_SLOTS	1024	/* at first */
 #define START_NS	(NSEC_PER_SEC / 2)
 
 struct top_counter {
@@ -28,7 +28,7 @@ struct top_counter {
 	uint64_t *weights;	/* samples of stacks */
 };
 
-static struct top_str str(const struct batch *b, uint32_t i)
+static struct top_str count_str(const struct batch *b, uint32_t i)
 {
 	struct top_str s;
 
@@ -36,21 +36,21 @@ static struct top_str str(const struct batch *b, uint32_t i)
 	return s;
 }
 
-static bool same_str(struct top_str a, struct top_str b)
+static bool count_same_str(struct top_str a, struct top_str b)
 {
 	return a.len == b.len && !memcmp(a.s, b.s, a.len);
 }
 
-/* --- rows by what they are about --------------------------------------------- */
+/* --- rows ----------------------------------------------------------------- */
 
-/* Times since boot are told by the clock of the day, which moves: no two
- * batches quite agree on when a process started. */
-static bool same_start(uint64_t a, uint64_t b)
+/* Start times are computed from the wall clock, which is adjusted: batches differ
+ * a little about when a process started. */
+static bool count_same_start(uint64_t a, uint64_t b)
 {
 	return a - b < START_NS || b - a < START_NS;
 }
 
-/* What tells rows apart; a process may change its name. */
+/* The identity of a row; a process may change its name. */
 static uint64_t top_count_id_of(const struct top_counter *c,
 				const struct top_row *r)
 {
@@ -66,19 +66,20 @@ static uint64_t top_count_id_of(const struct top_counter *c,
 	return XXH3_64bits_withSeed(r->file.s, r->file.len, h);
 }
 
-static bool same_row(const struct top_counter *c, const struct top_row *a,
-		     const struct top_row *b)
+static bool count_same_row(const struct top_counter *c, const struct top_row *a,
+			   const struct top_row *b)
 {
 	return a->id == b->id &&
 	       (c->q->view != TOP_LINES || a->line == b->line) && a->pid == b->pid && a->tid == b->tid &&
-	       same_start(a->start_ns, b->start_ns) && a->kind == b->kind &&
+	       count_same_start(a->start_ns,
+				b->start_ns) && a->kind == b->kind &&
 	       a->role == b->role &&
-	       (a->pid || (same_str(a->name, b->name) &&
-			   same_str(a->file, b->file)));
+	       (a->pid || (count_same_str(a->name, b->name) &&
+			   count_same_str(a->file, b->file)));
 }
 
-/* The number of the row that is about the same, made if need be; or NONE. */
-static uint32_t row_of(struct top_counter *c, struct top_row *r)
+/* The number of the row with the same identity, added if need be; or NONE. */
+static uint32_t count_row_of(struct top_counter *c, struct top_row *r)
 {
 	struct top_table *t = c->t;
 
@@ -87,7 +88,7 @@ static uint32_t row_of(struct top_counter *c, struct top_row *r)
 	     s = hash_next(&c->set, s)) {
 		struct top_row *old = &t->rows[hash_index(s)];
 
-		if (!same_row(c, old, r))
+		if (!count_same_row(c, old, r))
 			continue;
 		old->marks &= r->marks;
 		if (r->name.len)
@@ -113,7 +114,7 @@ static void top_count_add(struct top_counter *c, uint32_t row, uint64_t self,
 		return;
 	r = &c->t->rows[row];
 	r->self += self;
-	/* once a stack, however often it is in there */
+	/* once per stack, even with recursion */
 	if (r->stamp == c->stamp)
 		return;
 	r->stamp = c->stamp;
@@ -130,62 +131,66 @@ static struct top_row top_count_function(const struct batch *b, uint32_t frame,
 	const struct batch_function *fn = &b->functions[f->function];
 
 	return (struct top_row){
-		.name = str(b, fn->name),
-		.file = str(b, b->exes[f->exe].path),
-		.source = str(b, fn->file),
+		.name = count_str(b, fn->name),
+		.file = count_str(b, b->exes[f->exe].path),
+		.source = count_str(b, fn->file),
 		.line = fn->start_line ? fn->start_line : f->line,
 		.kind = f->kind, .role = role,
 		.marks = profile_frame_marks(f),
 	};
 }
 
-static uint32_t function_row(struct top_counter *c, uint32_t frame)
+static uint32_t count_function_row(struct top_counter *c, uint32_t frame)
 {
 	if (c->rows[frame] == NONE) {
 		struct top_row r = top_count_function(c->b, frame, 0);
 
 		if (c->q->view == TOP_LINES)
 			r.line = c->b->frames[frame].line;
-		c->rows[frame] = row_of(c, &r);
+		c->rows[frame] = count_row_of(c, &r);
 	}
 	return c->rows[frame];
 }
 
-static uint32_t neighbour(struct top_counter *c, uint32_t frame,
-			  enum top_role role)
+static uint32_t count_neighbour(struct top_counter *c, uint32_t frame,
+				enum top_role role)
 {
 	struct top_row r = top_count_function(c->b, frame, role);
 
-	return row_of(c, &r);
+	return count_row_of(c, &r);
 }
 
-static bool is_focus(const struct top_counter *c, uint32_t frame)
+static bool count_is_focus(const struct top_counter *c, uint32_t frame)
 {
 	const struct batch_frame *f = &c->b->frames[frame];
 
 	return f->kind == c->q->kind &&
-	       same_str(str(c->b, c->b->functions[f->function].name),
-			c->q->name) &&
-	       same_str(str(c->b, c->b->exes[f->exe].path), c->q->file);
+	       count_same_str(count_str(c->b,
+					c->b->functions[f->function].name),
+			      c->q->name) &&
+	       count_same_str(count_str(c->b, c->b->exes[f->exe].path),
+			      c->q->file);
 }
 
-/* A frame of a stack, whose callee is `before` (NONE: it is the leaf). */
+/* Count a frame of a stack; `before` is its callee (NONE: it is the leaf). */
 static void top_count_add_frame(struct top_counter *c, uint32_t frame,
 				uint32_t before, uint64_t n)
 {
-	uint64_t self = before == NONE ? n : 0;
+	uint64_t self = 0;
 
+	if (before == NONE)
+		self = n;
 	if (c->q->view != TOP_AROUND) {
-		top_count_add(c, function_row(c, frame), self, n);
+		top_count_add(c, count_function_row(c, frame), self, n);
 		return;
 	}
-	if (before != NONE && is_focus(c, before))
-		top_count_add(c, neighbour(c, frame, TOP_CALLER), 0, n);
-	if (!is_focus(c, frame))
+	if (before != NONE && count_is_focus(c, before))
+		top_count_add(c, count_neighbour(c, frame, TOP_CALLER), 0, n);
+	if (!count_is_focus(c, frame))
 		return;
-	top_count_add(c, neighbour(c, frame, TOP_ITSELF), self, n);
+	top_count_add(c, count_neighbour(c, frame, TOP_ITSELF), self, n);
 	if (before != NONE)
-		top_count_add(c, neighbour(c, before, TOP_CALLEE), 0, n);
+		top_count_add(c, count_neighbour(c, before, TOP_CALLEE), 0, n);
 }
 
 static void top_count_add_stack(struct top_counter *c,
@@ -205,7 +210,7 @@ static void top_count_add_stack(struct top_counter *c,
 	}
 }
 
-static void add_stacks(struct top_counter *c)
+static void count_add_stacks(struct top_counter *c)
 {
 	for (uint32_t i = 0; i < batch_n(c->b, BATCH_STACKS); i++) {
 		if (c->weights[i])
@@ -215,14 +220,14 @@ static void add_stacks(struct top_counter *c)
 
 /* --- processes, threads, containers ---------------------------------------------- */
 
-static void add_owner(struct top_counter *c, const struct batch_sample *s)
+static void count_add_owner(struct top_counter *c, const struct batch_sample *s)
 {
 	const struct batch_resource *res = &c->b->resources[s->resource];
 	const struct batch_attr *a = &c->b->attrs[s->attr];
-	struct top_str process = str(c->b, c->names[s->resource]);
+	struct top_str process = count_str(c->b, c->names[s->resource]);
 	struct top_row r = {
 		.pid = res->pid, .start_ns = res->start_ns,
-		.container = str(c->b, res->container_id),
+		.container = count_str(c->b, res->container_id),
 	};
 
 	switch (c->q->view) {
@@ -231,16 +236,16 @@ static void add_owner(struct top_counter *c, const struct batch_sample *s)
 		break;
 	case TOP_THREADS:
 		r.tid = a->tid;
-		r.name = str(c->b, a->thread_name);
+		r.name = count_str(c->b, a->thread_name);
 		r.file = process;
 		break;
 	default:
 		r.name = process;
-		r.file = str(c->b, res->exe_path);
+		r.file = count_str(c->b, res->exe_path);
 		break;
 	}
 	c->stamp++;
-	top_count_add(c, row_of(c, &r), s->n, s->n);
+	top_count_add(c, count_row_of(c, &r), s->n, s->n);
 }
 
 /* --- batches ------------------------------------------------------------------------ */
@@ -251,10 +256,12 @@ static bool top_count_wanted(const struct top_counter *c,
 	const struct batch_resource *r = &c->b->resources[s->resource];
 
 	if (c->q->of_process &&
-	    (r->pid != c->q->pid || !same_start(r->start_ns, c->q->start_ns)))
+	    (r->pid != c->q->pid ||
+	     !count_same_start(r->start_ns, c->q->start_ns)))
 		return false;
 	return !c->q->of_container ||
-	       same_str(str(c->b, r->container_id), c->q->container);
+	       count_same_str(count_str(c->b, r->container_id),
+			      c->q->container);
 }
 
 /* How many events of a sample are not older than the time that the table covers:
@@ -288,10 +295,10 @@ static void count_samples(struct top_counter *c, bool functions)
 		if (functions)
 			c->weights[s->stack] += s->n;
 		else
-			add_owner(c, s);
+			count_add_owner(c, s);
 	}
 	if (functions)
-		add_stacks(c);
+		count_add_stacks(c);
 	c->t->events += n;
 	c->t->cpu_s += (double)n / c->b->hdr->frequency;
 	c->t->busy_s += (double)in_time / c->b->hdr->frequency;

@@ -7,8 +7,8 @@
 
 #include "cli/top/table.h"
 
-/* Count what of n slices the query asks for into the rows of t, which is
- * empty.  Time and window are not looked at. */
+/* Count samples of n slices that the query asks for into rows of t, which is
+ * empty.  Time and window of the query are ignored. */
 void top_count(struct top_table *t, const struct top_slice *v, size_t n,
 	       const struct top_query *q, uint64_t seed);
 

@@ -14,8 +14,8 @@
 #include "common/log.h"
 #include "common/sandbox.h"
 
-static _Noreturn void be_supervisor(const struct options *o, int log,
-				    pid_t parent)
+static _Noreturn void daemons_become_supervisor(const struct options *o,
+						int log, pid_t parent)
 {
 	const int keep[] = { 0, 1, 2 };
 	char frequency[16], interval[16], own[16];
@@ -59,7 +59,7 @@ int top_daemons_start(struct top_daemons *d, const struct options *o)
 		return -errno;
 	d->pid = fork();
 	if (d->pid == 0)
-		be_supervisor(o, fds[1], parent);
+		daemons_become_supervisor(o, fds[1], parent);
 	close(fds[1]);
 	if (d->pid < 0) {
 		d->pid = 0;
@@ -71,8 +71,9 @@ int top_daemons_start(struct top_daemons *d, const struct options *o)
 	return 0;
 }
 
-/* The last whole line of what is kept. */
-static bool last_line(const struct top_daemons *d, char *line, size_t size)
+/* Copy the last whole line of the kept output. */
+static bool daemons_last_line(const struct top_daemons *d, char *line,
+			      size_t size)
 {
 	const char *end = memrchr(d->kept, '\n', d->len), *start;
 	size_t len;
@@ -80,7 +81,10 @@ static bool last_line(const struct top_daemons *d, char *line, size_t size)
 	if (!end || end == d->kept)
 		return false;
 	start = memrchr(d->kept, '\n', (size_t)(end - d->kept));
-	start = start ? start + 1 : d->kept;
+	if (start)
+		start++;
+	else
+		start = d->kept;
 	len = (size_t)(end - start);
 	if (len >= size)
 		len = size - 1;
@@ -111,7 +115,7 @@ bool top_daemons_read(struct top_daemons *d, char *line, size_t size)
 	}
 	memcpy(d->kept + d->len, buf, (size_t)n);
 	d->len += (size_t)n;
-	return memchr(buf, '\n', (size_t)n) && last_line(d, line, size);
+	return memchr(buf, '\n', (size_t)n) && daemons_last_line(d, line, size);
 }
 
 void top_daemons_say(const struct top_daemons *d)
@@ -121,8 +125,12 @@ void top_daemons_say(const struct top_daemons *d)
 
 	while (s < end) {
 		const char *eol = memchr(s, '\n', (size_t)(end - s));
-		size_t len = eol ? (size_t)(eol - s) : (size_t)(end - s);
+		size_t len;
 
+		if (eol)
+			len = (size_t)(eol - s);
+		else
+			len = (size_t)(end - s);
 		log_quote(s, len, out, sizeof(out) - 1);
 		strcat(out, "\n");
 		(void)!write(STDERR_FILENO, out, strlen(out));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * top_daemons - a trifold of its own, for as long as `trifold top` lasts
+ * top_daemons - trifold's daemons, started for one `trifold top`
  */
 #ifndef CLI_TOP_DAEMONS_H
 #define CLI_TOP_DAEMONS_H
@@ -17,16 +17,16 @@
 struct top_daemons {
 	pid_t pid;		/* of the supervisor; 0: none */
 	int status;		/* as of waitpid, once it has ended */
-	int log;		/* their output; -1: none, or its end */
+	int log;		/* their output; -1: none, or closed */
 	size_t len;
 	char kept[TOP_LOG_KEPT];
 };
 
-/* Fork a supervisor (supervise.h), in a session of its own, that ends in good
- * order on SIGTERM or when this process dies.  0 or -errno. */
+/* Fork a supervisor (supervise.h), in a session of its own, that ends orderly on
+ * SIGTERM or when this process dies.  0 or -errno. */
 int top_daemons_start(struct top_daemons *d, const struct options *o);
 
-/* Read their output.  The last whole line, without its end, goes to line (cut
+/* Read their output.  Copies the last whole line, without newline, to line (cut
  * to fit); false: there was none. */
 bool top_daemons_read(struct top_daemons *d, char *line, size_t size);
 

@@ -3,36 +3,28 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <seccomp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/config/confine.h"
 #include "cli/top/control.h"
-#include "cli/top/json.h"
 #include "cli/top/plain.h"
 #include "cli/top/screen.h"
 #include "cli/top/state.h"
 #include "cli/top/text.h"
 #include "common/clock.h"
 #include "common/log.h"
-#include "common/sandbox.h"
 #include "ipc/hub_client.h"
 
-#define MEMORY		(1ULL << 30)	/* RLIMIT_AS */
-#define DRAW_NS		NSEC_PER_SEC	/* at least so often */
-#define LINE_NS		(10 * NSEC_PER_SEC)	/* a daemon's line is shown */
+#define DRAW_NS		NSEC_PER_SEC	/* at least this often */
+#define LINE_NS		(10 * NSEC_PER_SEC)	/* a daemon's line is shown for this time */
 #define PATIENCE_NS	(15 * NSEC_PER_SEC)	/* for the last batch */
-#define DEAF_MAX	8		/* wake-ups without a key: its end */
-
-#define IOCTL(request)	WHEN(ioctl, 1, INT, request)
-
-/* TCSETSW2: asm-generic/ioctls.h; glibc from 2.42 on */
-#define SET2_WAIT	0x402c542c
+#define DEAF_MAX	8		/* wake-ups without a key: the terminal
+					 * has ended */
 
 struct display {
 	const struct top_display *d;
@@ -45,36 +37,7 @@ struct display {
 	uint64_t lost_said;
 };
 
-/*
- * The display can only read and write the descriptors it holds, set the
- * terminal's modes and ask for its size.  It cannot open, connect, fork, exec
- * or signal anything, and is neither root nor traceable.  When the parent dies
- * it is not killed: it must still leave the terminal as it was.
- */
-static int top_display_confine(uid_t seal_uid)
-{
-	/* Beyond base_rules of common/sandbox.c; tests/live/test_filters.py
-	 * fails if a call is not used. */
-	static const struct sandbox_rule rules[] = {
-		/* ncurses: the terminal's modes, by tcsetattr(TCSADRAIN); its
-		 * size.  What was typed ahead may stay. */
-		IOCTL(TCSETSW), IOCTL(SET2_WAIT), IOCTL(TIOCGWINSZ),
-		FAIL_WHEN(ioctl, 1, INT, TCFLSH, ENOTTY),
-	};
-	int r = sandbox_limits(64, MEMORY, 0, false);
-
-	if (!r)
-		r = sandbox_identity(seal_uid, seal_uid, NULL, 0);
-	if (!r)
-		r = sandbox_quiet(0);
-	if (!r)
-		r = sandbox_landlock_deny();
-	if (!r)
-		r = sandbox_seccomp(rules, sizeof(rules) / sizeof(rules[0]));
-	return r;
-}
-
-/* --- what comes in --------------------------------------------------------------- */
+/* --- input ---------------------------------------------------------------- */
 
 static int top_display_take_batch(void *arg, const void *data, size_t len,
 				  uint64_t samples)
@@ -105,14 +68,14 @@ static void top_display_on_hub(struct display *d)
 	if (r == 0)
 		return;
 	if (r > 0)
-		log_warn("symbolizerd broke the protocol: %s",
+		log_warn("invalid message from symbolizerd: %s",
 			 msg_verdict_name(r));
 	else if (r != -EPIPE)
 		log_warn("symbolizerd's connection: %s", strerror(-r));
 	top_display_tell(d, TOP_CONNECT);
 }
 
-static void show_line(struct display *d, const char *text, uint64_t now)
+static void display_show_line(struct display *d, const char *text, uint64_t now)
 {
 	/* one cell of ASCII for each character, at most four for a byte */
 	const struct top_str s = { text, strlen(text) };
@@ -144,7 +107,7 @@ static void top_display_on_control(struct display *d, uint64_t now)
 			top_display_tell(d, TOP_CONNECT);
 		fd = -1;
 	} else if (m.word == TOP_LINE) {
-		show_line(d, m.text, now);
+		display_show_line(d, m.text, now);
 	} else if (m.word == TOP_SUSPEND) {
 		top_display_suspend(d);
 	} else if (m.word == TOP_RESUME) {
@@ -156,7 +119,7 @@ static void top_display_on_control(struct display *d, uint64_t now)
 		close(fd);
 }
 
-static void on_keys(struct display *d, short revents)
+static void display_on_keys(struct display *d, short revents)
 {
 	int key = -1, n = 0;
 
@@ -166,23 +129,28 @@ static void on_keys(struct display *d, short revents)
 			top_state_key(&d->state, key, clock_ns(CLOCK_REALTIME));
 		d->quit = d->state.quit;
 	}
-	/* nothing to be read, again and again: it has ended */
-	d->deaf = n || !(revents & POLLIN) ? 0 : d->deaf + 1;
+	/* readable without data, again and again: it has ended */
+	if (n || !(revents & POLLIN))
+		d->deaf = 0;
+	else
+		d->deaf++;
 	if ((revents & (POLLHUP | POLLERR)) || d->deaf > DEAF_MAX)
 		d->quit = true;
 }
 
 /* --- interactively ----------------------------------------------------------------- */
 
-/* Of a part of the system it is not known how many CPUs it may use. */
+/* For a part of the system it is not known how many CPUs it may use. */
 static uint64_t top_display_cpus(const struct display *d)
 {
 	const struct status *st = &d->hub.status;
 
-	return d->hub.known && !st->partial ? st->loader.cpus : 0;
+	if (d->hub.known && !st->partial)
+		return st->loader.cpus;
+	return 0;
 }
 
-static void draw(struct display *d)
+static void display_draw(struct display *d)
 {
 	uint64_t real = clock_ns(CLOCK_REALTIME), now = now_ns();
 
@@ -203,7 +171,8 @@ static void top_display_serve(struct display *d, bool keys, int timeout)
 		{ .fd = d->d->control, .events = POLLIN },
 		{ .fd = d->hub.conn.fd, .events = POLLIN },
 	};
-	/* a signal says that the size has changed: then keys are looked at */
+	/* a signal means that the size has changed: ncurses reports it as a
+	 * key */
 	int r = poll(p, 3, timeout);
 
 	if (r < 0 && errno != EINTR)
@@ -215,12 +184,12 @@ static void top_display_serve(struct display *d, bool keys, int timeout)
 	if (p[2].revents)
 		top_display_on_hub(d);
 	if (keys && !d->suspended)
-		on_keys(d, p[0].revents);
+		display_on_keys(d, p[0].revents);
 }
 
-static int run_screen(struct display *d)
+static int display_run_screen(struct display *d)
 {
-	draw(d);
+	display_draw(d);
 	while (!d->quit) {
 		uint64_t since = now_ns() - d->drawn_ns;
 
@@ -230,7 +199,7 @@ static int run_screen(struct display *d)
 				? 0
 				: (int)((DRAW_NS - since) / NSEC_PER_MSEC) + 1);
 		if (!d->suspended && !d->quit)
-			draw(d);
+			display_draw(d);
 		else if (d->suspended)
 			d->drawn_ns = now_ns();
 		if (d->end_ns && now_ns() >= d->end_ns)
@@ -243,7 +212,8 @@ static int run_screen(struct display *d)
 
 /* --- once ---------------------------------------------------------------------------- */
 
-/* One table; samples that were lost before are said once.  0 or -errno. */
+/* Print one table; samples lost since the last one are reported with it.  0 or
+ * -errno. */
 static int top_display_print(struct display *d)
 {
 	const struct options *o = d->d->opt;
@@ -252,19 +222,23 @@ static int top_display_print(struct display *d)
 		.lost = hub_client_lost(&d->hub) - d->lost_said,
 		.now = clock_ns(CLOCK_REALTIME),
 	};
-	uint32_t n = o->limit ? o->limit : TOP_PLAIN_ROWS;
+	uint32_t n = TOP_PLAIN_ROWS;
 	int r;
 
+	if (o->limit)
+		n = o->limit;
 	top_state_refresh(&d->state, 0);
 	d->lost_said += head.lost;
-	r = o->json ? top_json(&d->state, &head, n, stdout) :
-		      top_plain(&d->state, &head, n, stdout);
+	if (o->json)
+		r = top_json(&d->state, &head, n, stdout);
+	else
+		r = top_plain(&d->state, &head, n, stdout);
 	if (r)
 		log_err("cannot write: %s", strerror(-r));
 	return r;
 }
 
-static int run_once(struct display *d)
+static int display_run_once(struct display *d)
 {
 	const struct options *o = d->d->opt;
 	uint64_t want = (o->duration_ms ? o->duration_ms : TOP_PLAIN_MS) *
@@ -288,13 +262,15 @@ static int run_once(struct display *d)
 static bool top_display_has_ended(const struct display *d, bool any)
 {
 	/* an interval may be longer than --duration: the first line is due */
-	uint64_t more = any ? 0 : PATIENCE_NS;
+	uint64_t more = PATIENCE_NS;
 
+	if (any)
+		more = 0;
 	return d->quit || (d->end_ns && now_ns() >= d->end_ns + more);
 }
 
-/* A line for what each interval brought, until told to end. */
-static int run_lines(struct display *d)
+/* Print a line for each interval, until asked to end. */
+static int display_run_lines(struct display *d)
 {
 	bool any = false, ended = false;
 	int r = 0;
@@ -304,7 +280,7 @@ static int run_lines(struct display *d)
 
 		top_display_serve(d, false, 200);
 		ended = top_display_has_ended(d, any);
-		/* batches of one interval come together */
+		/* batches of one interval arrive together */
 		if (!d->state.model.n || (d->state.model.n != n && !ended))
 			continue;
 		any = true;
@@ -316,16 +292,18 @@ static int run_lines(struct display *d)
 	return r || !any;
 }
 
-static int run_plain(struct display *d)
+static int display_run_plain(struct display *d)
 {
 	const struct options *o = d->d->opt;
 
-	return o->json && !o->once ? run_lines(d) : run_once(d);
+	if (o->json && !o->once)
+		return display_run_lines(d);
+	return display_run_once(d);
 }
 
 /* --- begin ---------------------------------------------------------------------------- */
 
-static void ignore_signals(void)
+static void display_ignore_signals(void)
 {
 	static const int which[] = {
 		SIGINT, SIGQUIT, SIGTSTP, SIGHUP, SIGPIPE,
@@ -348,7 +326,7 @@ static int top_display_prepare(struct display *d)
 
 	if (dup2(t->log_fd, STDERR_FILENO) < 0)
 		return -errno;
-	ignore_signals();
+	display_ignore_signals();
 	utf8 = top_text_locale();
 	tzset();
 	if (uname(&u) == 0)
@@ -362,7 +340,7 @@ static int top_display_prepare(struct display *d)
 		log_err("the terminal cannot be used");
 		return -ENOTTY;
 	}
-	r = top_display_confine(t->seal_uid);
+	r = confine_display(t->seal_uid);
 	if (r && !t->plain)
 		screen_end();
 	return r;
@@ -382,7 +360,10 @@ int top_display(const struct top_display *t)
 		return 1;
 	if (t->opt->duration_ms)
 		d.end_ns = now_ns() + t->opt->duration_ms * NSEC_PER_MSEC;
-	r = t->plain ? run_plain(&d) : run_screen(&d);
+	if (t->plain)
+		r = display_run_plain(&d);
+	else
+		r = display_run_screen(&d);
 	hub_client_fini(&d.hub);
 	top_state_fini(&d.state);
 	return r;

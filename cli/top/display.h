@@ -3,8 +3,8 @@
  * top_display - the process of `trifold top` that reads batches
  *
  * It holds standard input and output (the terminal), a pipe for its own log, the
- * control socket (top_control.h) and the connections that come through that.
- * It can open nothing, connect to nothing, is neither root nor traceable.
+ * control socket (top_control.h) and the connections that come through that.  It
+ * cannot open or connect, and is neither root nor traceable.
  */
 #ifndef CLI_TOP_DISPLAY_H
 #define CLI_TOP_DISPLAY_H

@@ -15,7 +15,7 @@ void top_model_init(struct top_model *m, uint64_t keep_ns)
 {
 	*m = (struct top_model){
 		.keep_ns = keep_ns, .gap = true,
-		/* names are chosen by profiled processes */
+		/* names are set by profiled processes */
 		.seed = hash_seed(),
 	};
 }
@@ -42,9 +42,9 @@ uint64_t top_model_span(const struct top_model *m)
 	return span;
 }
 
-/* --- what is kept --------------------------------------------------------- */
+/* --- kept batches --------------------------------------------------------- */
 
-static void drop_oldest(struct top_model *m)
+static void model_drop_oldest(struct top_model *m)
 {
 	m->bytes -= m->v[0].len;
 	free(m->v[0].data);
@@ -69,22 +69,26 @@ static void top_model_make_room(struct top_model *m, size_t len)
 
 	while (m->n && m->keep_ns && span - m->v[0].span_ns >= m->keep_ns) {
 		span -= m->v[0].span_ns;
-		drop_oldest(m);
+		model_drop_oldest(m);
 	}
 	while (m->n && (m->n >= TOP_SLICES_MAX ||
 			len > TOP_BYTES_MAX - m->bytes)) {
-		drop_oldest(m);
+		model_drop_oldest(m);
 		m->dropped++;
 	}
 }
 
-/* An interval without samples leaves no batch: so the time of one reaches back
- * to the end of the one before. */
+/* An interval without samples has no batch, so a batch's time begins at the end
+ * of the batch before. */
 static void top_model_place(struct top_model *m, struct top_slice *s)
 {
 	const struct batch_hdr *h = s->b.hdr;
-	uint64_t last = m->n ? m->v[m->n - 1].end_ns : m->cleared_ns;
+	uint64_t last;
 
+	if (m->n)
+		last = m->v[m->n - 1].end_ns;
+	else
+		last = m->cleared_ns;
 	s->end_ns = h->end_ns;
 	if (!last || m->gap) {
 		s->span_ns = h->end_ns - h->start_ns;
@@ -128,8 +132,8 @@ int top_model_add(struct top_model *m, const void *data, size_t len,
 
 /* --- the window ------------------------------------------------------------- */
 
-/* How long ago the newest batch ended, as far as that is more than usual. */
-static uint64_t idle_ns(const struct top_model *m, uint64_t now)
+/* How long ago the newest batch ended, if that is unusually long; else 0. */
+static uint64_t model_idle_ns(const struct top_model *m, uint64_t now)
 {
 	const struct top_slice *last = &m->v[m->n - 1];
 	uint64_t idle = now - last->end_ns;
@@ -141,18 +145,21 @@ static uint64_t idle_ns(const struct top_model *m, uint64_t now)
 }
 
 /* The first slice of the window; *covered: its time, ns. */
-static size_t window(const struct top_model *m, const struct top_query *q,
-		     uint64_t *covered)
+static size_t model_window(const struct top_model *m, const struct top_query *q,
+			   uint64_t *covered)
 {
 	size_t from = m->n;
 
-	*covered = m->n ? idle_ns(m, q->now_ns) : 0;
+	if (m->n)
+		*covered = model_idle_ns(m, q->now_ns);
+	else
+		*covered = 0;
 	while (from > 0) {
 		size_t i = from - 1;
 
 		while (i > 0 && m->v[i].joined)
 			i--;
-		/* an interval belongs to it if most of it does */
+		/* an interval belongs to the window if most of it is inside */
 		if (q->window_ns && *covered &&
 		    *covered + m->v[i].span_ns / 2 >= q->window_ns)
 			break;
@@ -166,14 +173,17 @@ void top_model_table(const struct top_model *m, const struct top_query *q,
 		     struct top_table *t)
 {
 	uint64_t covered;
-	size_t from = window(m, q, &covered);
+	size_t from = model_window(m, q, &covered);
 
 	t->n = 0;
 	t->events = 0;
 	t->cpu_s = 0;
 	t->busy_s = 0;
 	t->cut = false;
-	t->frequency = m->n ? m->v[m->n - 1].b.hdr->frequency : 0;
+	if (m->n)
+		t->frequency = m->v[m->n - 1].b.hdr->frequency;
+	else
+		t->frequency = 0;
 	t->seconds = (double)covered / NSEC_PER_SEC;
 	if (from < m->n)
 		top_count(t, m->v + from, m->n - from, q, m->seed);

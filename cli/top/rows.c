@@ -11,7 +11,7 @@
 #include "profile/profile.h"
 
 #define CONTAINER_CELLS	12
-#define MARKED_CELLS	24	/* a name of fewer has no marks */
+#define MARKED_CELLS	24	/* a name with fewer cells has no marks */
 #define MATCH_MAX	4096	/* bytes of a name that a filter looks at */
 
 /* --- columns ----------------------------------------------------------------- */
@@ -56,7 +56,9 @@ const char *top_heading(const struct top_layout *l, enum top_col c)
 		"PROCESS", "CONTAINER", "SOURCE",
 	};
 
-	return c == COL_NAME ? l->name : names[c];
+	if (c == COL_NAME)
+		return l->name;
+	return names[c];
 }
 
 int top_width(enum top_col c)
@@ -73,7 +75,7 @@ bool top_is_number(enum top_col c)
 	return c <= COL_CPU || c == COL_PID || c == COL_TID;
 }
 
-/* --- what a row says ---------------------------------------------------------- */
+/* --- cells ---------------------------------------------------------------- */
 
 static struct top_str top_rows_literal(const char *s)
 {
@@ -103,20 +105,23 @@ struct top_str top_row_name(const struct top_row *r, char buf[TOP_NO_NAME_MAX])
 	if (!r->kind)
 		return top_rows_literal("[host]");
 	shown = frame_kind_info(r->kind)->shown;
-	return shown[0] ? top_rows_literal(shown) :
-			  top_rows_no_symbol(top_base(r->file), buf);
+	if (shown[0])
+		return top_rows_literal(shown);
+	return top_rows_no_symbol(top_base(r->file), buf);
 }
 
 struct top_str top_row_process(const struct top_row *r)
 {
-	return r->file.len ? r->file : top_rows_literal(PROFILE_UNKNOWN_PROCESS);
+	if (r->file.len)
+		return r->file;
+	return top_rows_literal(PROFILE_UNKNOWN_PROCESS);
 }
 
-static struct top_str module_of(const struct top_row *r)
+static struct top_str rows_module(const struct top_row *r)
 {
-	return frame_kind_class(r->kind) == FRAMES_KERNEL
-		       ? top_rows_literal("kernel")
-		       : top_base(r->file);
+	if (frame_kind_class(r->kind) == FRAMES_KERNEL)
+		return top_rows_literal("kernel");
+	return top_base(r->file);
 }
 
 static struct top_str top_rows_source(const struct top_row *r,
@@ -133,18 +138,24 @@ static struct top_str top_rows_source(const struct top_row *r,
 
 static double top_rows_share(const struct top_table *t, uint64_t n)
 {
-	return t->events ? 100.0 * (double)n / (double)t->events : 0;
+	if (t->events)
+		return 100.0 * (double)n / (double)t->events;
+	return 0;
 }
 
-static double cpu(const struct top_table *t, const struct top_row *r)
+static double rows_cpu(const struct top_table *t, const struct top_row *r)
 {
-	return t->seconds > 0 ? 100.0 * r->cpu_s / t->seconds : 0;
+	if (t->seconds > 0)
+		return 100.0 * r->cpu_s / t->seconds;
+	return 0;
 }
 
 void top_busy(const struct top_table *t, uint64_t cpus, char *out, size_t size)
 {
-	double busy = t->seconds > 0 ? t->busy_s / t->seconds : 0;
+	double busy = 0;
 
+	if (t->seconds > 0)
+		busy = t->busy_s / t->seconds;
 	/* of each CPU one sample more than its share can lie in the time */
 	if (cpus && busy > (double)cpus)
 		busy = (double)cpus;
@@ -164,7 +175,7 @@ static struct top_str top_rows_text_of(const struct top_row *r, enum top_col c,
 	case COL_NAME:
 		return top_row_name(r, buf);
 	case COL_MODULE:
-		return module_of(r);
+		return rows_module(r);
 	case COL_PROCESS:
 		return top_row_process(r);
 	case COL_ROLE:
@@ -205,7 +216,7 @@ void top_cell(const struct top_table *t, const struct top_row *r,
 		snprintf(out, size, "%.1f", top_rows_share(t, r->total));
 		break;
 	case COL_CPU:
-		snprintf(out, size, "%.1f", cpu(t, r));
+		snprintf(out, size, "%.1f", rows_cpu(t, r));
 		break;
 	case COL_PID:
 	case COL_TID:
@@ -243,15 +254,19 @@ const char *top_filter_set(struct top_filter *f, const char *text, char *err,
 		return "too long";
 	memcpy(new.text, text, len + 1);
 	if (len > 1 && text[0] == '/') {
-		/* the last slash may still have to come */
+		/* the last slash may follow */
 		char pattern[TOP_FILTER_MAX];
 
 		memcpy(pattern, text + 1, len);
 		if (pattern[len - 2] == '/')
 			pattern[len - 2] = '\0';
 		new.is_regex = pattern[0] != '\0';
-		r = new.is_regex ? regcomp(&new.regex, pattern, REG_EXTENDED |
-					   REG_ICASE | REG_NOSUB) : 0;
+		if (new.is_regex)
+			r =
+				regcomp(&new.regex, pattern,
+					REG_EXTENDED | REG_ICASE | REG_NOSUB);
+		else
+			r = 0;
 		if (r) {
 			regerror(r, &new.regex, err, size);
 			return err;
@@ -262,7 +277,7 @@ const char *top_filter_set(struct top_filter *f, const char *text, char *err,
 	return NULL;
 }
 
-static bool text_matches(const struct top_filter *f, struct top_str s)
+static bool rows_text_matches(const struct top_filter *f, struct top_str s)
 {
 	char buf[MATCH_MAX];
 
@@ -275,23 +290,24 @@ static bool text_matches(const struct top_filter *f, struct top_str s)
 	return strcasestr(buf, f->text) != NULL;
 }
 
-static bool number_matches(const struct top_filter *f, uint32_t n)
+static bool rows_number_matches(const struct top_filter *f, uint32_t n)
 {
 	char buf[16];
 
 	snprintf(buf, sizeof(buf), "%u", n);
-	return n && text_matches(f, top_rows_literal(buf));
+	return n && rows_text_matches(f, top_rows_literal(buf));
 }
 
-static bool matches(const struct top_filter *f, const struct top_row *r)
+static bool rows_matches(const struct top_filter *f, const struct top_row *r)
 {
 	char buf[TOP_NO_NAME_MAX];
 
-	return text_matches(f, top_row_name(r, buf)) ||
-	       text_matches(f, module_of(r)) ||
-	       (r->source.len && text_matches(f, top_rows_source(r, buf))) ||
-	       (r->container.len && text_matches(f, r->container)) ||
-	       number_matches(f, r->pid) || number_matches(f, r->tid);
+	return rows_text_matches(f, top_row_name(r, buf)) ||
+	       rows_text_matches(f, rows_module(r)) ||
+	       (r->source.len &&
+		rows_text_matches(f, top_rows_source(r, buf))) ||
+	       (r->container.len && rows_text_matches(f, r->container)) ||
+	       rows_number_matches(f, r->pid) || rows_number_matches(f, r->tid);
 }
 
 void top_filter_rows(struct top_table *t, const struct top_filter *f)
@@ -301,7 +317,7 @@ void top_filter_rows(struct top_table *t, const struct top_filter *f)
 	if (!f->text[0] || !strcmp(f->text, "/") || !strcmp(f->text, "//"))
 		return;
 	for (uint32_t i = 0; i < t->n; i++) {
-		if (matches(f, &t->rows[i]))
+		if (rows_matches(f, &t->rows[i]))
 			t->rows[n++] = t->rows[i];
 	}
 	t->n = n;
@@ -314,40 +330,44 @@ struct top_order {
 	bool reverse;
 };
 
-static int compare_numbers(uint64_t a, uint64_t b)
+static int rows_compare_numbers(uint64_t a, uint64_t b)
 {
 	return (a < b) - (a > b);
 }
 
-static int compare_texts(struct top_str a, struct top_str b)
+static int rows_compare_texts(struct top_str a, struct top_str b)
 {
 	size_t n = a.len < b.len ? a.len : b.len;
-	int r = n ? memcmp(a.s, b.s, n) : 0;
+	int r = 0;
 
-	return r ? r : (a.len > b.len) - (a.len < b.len);
+	if (n)
+		r = memcmp(a.s, b.s, n);
+	if (r)
+		return r;
+	return (a.len > b.len) - (a.len < b.len);
 }
 
-static int compare_by(const struct top_row *a, const struct top_row *b,
-		      enum top_col by)
+static int rows_compare_by(const struct top_row *a, const struct top_row *b,
+			   enum top_col by)
 {
 	char at[TOP_NO_NAME_MAX], bt[TOP_NO_NAME_MAX];
 
 	switch (by) {
 	case COL_SELF:
-		return compare_numbers(a->self, b->self);
+		return rows_compare_numbers(a->self, b->self);
 	case COL_TOTAL:
-		return compare_numbers(a->total, b->total);
+		return rows_compare_numbers(a->total, b->total);
 	case COL_CPU:
 		return (a->cpu_s < b->cpu_s) - (a->cpu_s > b->cpu_s);
 	case COL_PID:
-		return compare_numbers(b->pid, a->pid);
+		return rows_compare_numbers(b->pid, a->pid);
 	case COL_TID:
-		return compare_numbers(b->tid, a->tid);
+		return rows_compare_numbers(b->tid, a->tid);
 	case COL_ROLE:
 		return (a->role > b->role) - (a->role < b->role);
 	default:
-		return compare_texts(top_rows_text_of(a, by, at),
-				     top_rows_text_of(b, by, bt));
+		return rows_compare_texts(top_rows_text_of(a, by, at),
+					  top_rows_text_of(b, by, bt));
 	}
 }
 
@@ -355,18 +375,20 @@ static int top_rows_compare(const void *pa, const void *pb, void *arg)
 {
 	const struct top_row *a = pa, *b = pb;
 	const struct top_order *o = arg;
-	int r = compare_by(a, b, o->by);
+	int r = rows_compare_by(a, b, o->by);
 
 	if (r)
 		return o->reverse ? -r : r;
-	r = compare_numbers(a->total, b->total);
+	r = rows_compare_numbers(a->total, b->total);
 	if (!r)
-		r = compare_by(a, b, COL_NAME);
+		r = rows_compare_by(a, b, COL_NAME);
 	if (!r)
-		r = compare_texts(a->file, b->file);
+		r = rows_compare_texts(a->file, b->file);
 	if (!r)
-		r = compare_numbers(b->pid, a->pid);
-	return r ? r : compare_numbers(b->tid, a->tid);
+		r = rows_compare_numbers(b->pid, a->pid);
+	if (r)
+		return r;
+	return rows_compare_numbers(b->tid, a->tid);
 }
 
 void top_sort(struct top_table *t, enum top_col by, bool reverse)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * top_rows - a table's columns: what they say, sorting and filtering by them
+ * top_rows - a table's columns, and sorting and filtering by them
  */
 #ifndef CLI_TOP_ROWS_H
 #define CLI_TOP_ROWS_H
@@ -34,7 +34,7 @@ struct top_layout {
 	enum top_col cols[TOP_COLS_MAX];
 	int n;
 	enum top_col sort;	/* at first */
-	int narrow;		/* how many a narrow terminal has room for; 0:
+	int narrow;		/* columns that fit on a narrow terminal; 0:
 				 * all */
 };
 
@@ -50,9 +50,10 @@ bool top_is_number(enum top_col c);	/* set flush right */
 
 #define TOP_NO_NAME_MAX	272	/* a file's name, and what follows it */
 
-/* A row's name, or what stands for none (docs/SUPPORT.md); borrowed, or in buf. */
+/* A row's name, or the text for a missing one (docs/SUPPORT.md); borrowed, or in
+ * buf. */
 struct top_str top_row_name(const struct top_row *r, char buf[TOP_NO_NAME_MAX]);
-/* Of a thread's row that of its process, likewise. */
+/* The same for the process of a thread's row. */
 struct top_str top_row_process(const struct top_row *r);
 
 /*
@@ -61,8 +62,8 @@ struct top_str top_row_process(const struct top_row *r);
  */
 void top_busy(const struct top_table *t, uint64_t cpus, char *out, size_t size);
 
-/* What stands in a cell, escaped (top_text.h): at most `cells`.  A name has the
- * marks of its row behind it, if there is room. */
+/* The text of a cell, escaped (top_text.h): at most `cells`.  The marks of its
+ * row follow a name, if there is room. */
 void top_cell(const struct top_table *t, const struct top_row *r,
 	      enum top_col c, bool utf8, size_t cells, char *out, size_t size);
 
@@ -77,20 +78,19 @@ struct top_filter {
 };
 
 /*
- * "/regex/" (extended, case ignored) or a part of a name (case ignored).
- * Returns NULL, or what is wrong with it (err), and *f is as it was.
+ * "/regex/" (extended, case ignored) or a part of a name (case ignored).  Returns
+ * NULL, or what is wrong with it (in err), and *f is unchanged.
  */
 const char *top_filter_set(struct top_filter *f, const char *text, char *err,
 			   size_t size);
 void top_filter_clear(struct top_filter *f);
 
-/* Keep rows of which the name, the file, the source, the container or a number
- * matches;
- * their order may change. */
+/* Keep rows whose name, file, source, container or a number matches; their order
+ * may change. */
 void top_filter_rows(struct top_table *t, const struct top_filter *f);
 
-/* Largest figures first, process numbers from 1 on and texts from A on; reverse:
- * the other way.  Rows that are equal by it are ordered by what they are. */
+/* Sort: figures descending, process numbers and texts ascending; reverse: the
+ * opposite.  Equal rows are ordered by their identity. */
 void top_sort(struct top_table *t, enum top_col by, bool reverse);
 
 #endif /* CLI_TOP_ROWS_H */

@@ -19,19 +19,19 @@
 
 enum { PAIR_BAD = 1, PAIR_KERNEL, PAIR_HOT };
 
-/* Nothing but to wake poll(2). */
-static void on_resize(int sig)
+/* Does nothing: the signal only wakes poll(2). */
+static void screen_on_resize(int sig)
 {
 	(void)sig;
 }
 
 int screen_init(void)
 {
-	const struct sigaction sa = { .sa_handler = on_resize };
+	const struct sigaction sa = { .sa_handler = screen_on_resize };
 
 	/* ncurses would ask isatty(3) first, which seccomp denies */
 	sigaction(SIGWINCH, &sa, NULL);
-	/* the size is that of the terminal, whatever the environment says */
+	/* use the terminal's size, not LINES and COLUMNS */
 	use_env(FALSE);
 	use_tioctl(TRUE);
 	if (!newterm(NULL, stdout, stdin))
@@ -45,8 +45,10 @@ int screen_init(void)
 	typeahead(-1);
 	curs_set(0);
 	if (has_colors() && start_color() == OK) {
-		short bg = use_default_colors() == OK ? -1 : COLOR_BLACK;
+		short bg = COLOR_BLACK;
 
+		if (use_default_colors() == OK)
+			bg = -1;
 		init_pair(PAIR_BAD, COLOR_RED, bg);
 		init_pair(PAIR_KERNEL, COLOR_YELLOW, bg);
 		init_pair(PAIR_HOT, COLOR_MAGENTA, bg);
@@ -62,16 +64,18 @@ void screen_end(void)
 
 static chtype top_screen_pair(int n)
 {
-	return has_colors() ? (chtype)COLOR_PAIR(n) : A_NORMAL;
+	if (has_colors())
+		return (chtype)COLOR_PAIR(n);
+	return A_NORMAL;
 }
 
-/* A line from the left edge: ASCII, or text that top_text() has made. */
+/* Print a line from the left edge: ASCII, or text of top_text(). */
 static void top_screen_put_line(int y, chtype attr, const char *text)
 {
 	char line[TOP_TEXT_MAX];
 	struct top_str s = { text, strlen(text) };
 
-	/* made once more, to be cut to the width */
+	/* top_text() again, to cut it to the width */
 	top_text(s, true, (size_t)(COLS > TOP_CELLS_MAX ? TOP_CELLS_MAX : COLS),
 		 line, sizeof(line));
 	move(y, 0);
@@ -83,16 +87,18 @@ static void top_screen_put_line(int y, chtype attr, const char *text)
 
 /* --- above the table ----------------------------------------------------------- */
 
-static void draw_head(const struct top_state *st,
-		      const struct screen_info *info, uint64_t now)
+static void screen_draw_head(const struct top_state *st,
+			     const struct screen_info *info, uint64_t now)
 {
 	const struct top_table *t = &st->table;
 	time_t s = (time_t)((st->paused ? st->paused_ns : now) / NSEC_PER_SEC);
-	double rate = t->seconds > 0 ? (double)t->events / t->seconds : 0;
+	double rate = 0;
 	uint64_t lost = hub_client_lost(info->hub);
 	char line[256], when[16] = "", busy[64];
 	struct tm tm;
 
+	if (t->seconds > 0)
+		rate = (double)t->events / t->seconds;
 	if (localtime_r(&s, &tm))
 		strftime(when, sizeof(when), "%H:%M:%S", &tm);
 	top_busy(t, info->cpus, busy, sizeof(busy));
@@ -105,7 +111,7 @@ static void draw_head(const struct top_state *st,
 		line);
 }
 
-static void draw_views(const struct top_state *st)
+static void screen_draw_views(const struct top_state *st)
 {
 	const struct top_level *l = top_level(st);
 	const struct top_layout *lay = top_layout(l->view);
@@ -131,26 +137,32 @@ static void draw_views(const struct top_state *st)
 
 /* --- the table ---------------------------------------------------------------------- */
 
-/* How many columns there is room for. */
-static int columns_shown(const struct top_layout *l)
+/* The number of columns that fit. */
+static int screen_columns(const struct top_layout *l)
 {
-	return l->narrow && COLS < WIDE_COLS ? l->narrow : l->n;
+	if (l->narrow && COLS < WIDE_COLS)
+		return l->narrow;
+	return l->n;
 }
 
 /* The cells that are left for the name. */
-static int name_cells(const struct top_layout *l)
+static int screen_name_cells(const struct top_layout *l)
 {
 	int left = COLS;
 
-	for (int i = 0; i < columns_shown(l); i++) {
+	for (int i = 0; i < screen_columns(l); i++) {
 		if (top_width(l->cols[i]))
 			left -= top_width(l->cols[i]) + 1;
 	}
-	return left < 8 ? 8 : left > TOP_CELLS_MAX ? TOP_CELLS_MAX : left;
+	if (left < 8)
+		return 8;
+	if (left > TOP_CELLS_MAX)
+		return TOP_CELLS_MAX;
+	return left;
 }
 
-static void draw_cell(int y, int x, int width, bool right, const char *text,
-		      size_t used)
+static void screen_draw_cell(int y, int x, int width, bool right,
+			     const char *text, size_t used)
 {
 	if (x >= COLS)
 		return;
@@ -160,8 +172,8 @@ static void draw_cell(int y, int x, int width, bool right, const char *text,
 }
 
 /* r NULL: the headings. */
-static void draw_row(const struct top_state *st, int y, chtype attr,
-		     const struct top_row *r)
+static void screen_draw_row(const struct top_state *st, int y, chtype attr,
+			    const struct top_row *r)
 {
 	const struct top_layout *l = top_layout(top_level(st)->view);
 	static char text[TOP_TEXT_MAX], cut[TOP_TEXT_MAX];
@@ -169,12 +181,15 @@ static void draw_row(const struct top_state *st, int y, chtype attr,
 
 	attrset(attr);
 	mvhline(y, 0, ' ' | attr, COLS);
-	for (int i = 0; i < columns_shown(l) && x < COLS; i++) {
+	for (int i = 0; i < screen_columns(l) && x < COLS; i++) {
 		enum top_col c = l->cols[i];
 		struct top_str s = { text, 0 };
 		size_t used;
 
-		width = top_width(c) ? top_width(c) : name_cells(l);
+		if (top_width(c))
+			width = top_width(c);
+		else
+			width = screen_name_cells(l);
 		if (width > COLS - x)
 			width = COLS - x;
 		if (r)
@@ -184,13 +199,14 @@ static void draw_row(const struct top_state *st, int y, chtype attr,
 			snprintf(text, sizeof(text), "%s", top_heading(l, c));
 		s.len = strlen(text);
 		used = top_text(s, true, (size_t)width, cut, sizeof(cut));
-		draw_cell(y, x, width, top_is_number(c), cut, used);
+		screen_draw_cell(y, x, width, top_is_number(c), cut, used);
 		x += width + 1;
 	}
 	attrset(A_NORMAL);
 }
 
-static chtype attr_of(const struct top_state *st, const struct top_row *r)
+static chtype screen_attributes(const struct top_state *st,
+				const struct top_row *r)
 {
 	if (frame_kind_class(r->kind) == FRAMES_KERNEL)
 		return top_screen_pair(PAIR_KERNEL);
@@ -199,20 +215,23 @@ static chtype attr_of(const struct top_state *st, const struct top_row *r)
 	return A_NORMAL;
 }
 
-static void draw_table(struct top_state *st)
+static void screen_draw_table(struct top_state *st)
 {
 	const struct top_table *t = &st->table;
 	uint32_t page = (uint32_t)(LINES - HEAD_LINES - 1), first;
 
 	st->page = page;
-	first = st->selected >= page ? st->selected - page + 1 : 0;
-	draw_row(st, 3, A_REVERSE, NULL);
+	if (st->selected >= page)
+		first = st->selected - page + 1;
+	else
+		first = 0;
+	screen_draw_row(st, 3, A_REVERSE, NULL);
 	for (uint32_t i = 0; i < page && i < t->n - first && t->n; i++) {
 		const struct top_row *r = &t->rows[first + i];
-		chtype a = attr_of(st, r);
+		chtype a = screen_attributes(st, r);
 
-		draw_row(st, HEAD_LINES + (int)i,
-			 first + i == st->selected ? a | A_REVERSE : a, r);
+		screen_draw_row(st, HEAD_LINES + (int)i,
+				first + i == st->selected ? a | A_REVERSE : a, r);
 	}
 }
 
@@ -232,8 +251,8 @@ static const char *top_screen_hint(const struct top_state *st,
 	return "q quit  ? help  / filter  s sort  p pause  +/- window  Enter into";
 }
 
-static void draw_foot(const struct top_state *st,
-		      const struct screen_info *info)
+static void screen_draw_foot(const struct top_state *st,
+			     const struct screen_info *info)
 {
 	struct top_str e = { st->edit, strlen(st->edit) };
 	char text[TOP_FILTER_MAX * 4 + 1], line[TOP_FILTER_MAX * 4 + 16];
@@ -253,7 +272,7 @@ static void draw_foot(const struct top_state *st,
 				    top_screen_hint(st, info));
 }
 
-static void draw_help(void)
+static void screen_draw_help(void)
 {
 	static const char *const text[] = {
 		"1 2 3 4 5, Tab   functions, processes, containers, threads, lines",
@@ -279,7 +298,7 @@ static void draw_help(void)
 		top_screen_put_line(i + 1, A_NORMAL, text[i]);
 }
 
-static void fit(void)
+static void screen_fit(void)
 {
 	struct winsize ws;
 
@@ -294,19 +313,19 @@ static void fit(void)
 void screen_draw(struct top_state *st, const struct screen_info *info,
 		 uint64_t now)
 {
-	fit();
+	screen_fit();
 	erase();
 	if (LINES < MIN_LINES || COLS < MIN_COLS) {
 		st->page = 1;
 		top_screen_put_line(0, A_NORMAL, "too small (q: quit)");
 	} else if (st->help) {
 		top_screen_put_line(0, A_BOLD, "trifold top: keys");
-		draw_help();
+		screen_draw_help();
 	} else {
-		draw_head(st, info, now);
-		draw_views(st);
-		draw_table(st);
-		draw_foot(st, info);
+		screen_draw_head(st, info, now);
+		screen_draw_views(st);
+		screen_draw_table(st);
+		screen_draw_foot(st, info);
 	}
 	curs_set(0);
 	refresh();
@@ -332,5 +351,7 @@ int screen_key(void)
 		if (keys[i][0] == c)
 			return keys[i][1];
 	}
-	return c >= 256 ? 0 : c;
+	if (c >= 256)
+		return 0;
+	return c;
 }

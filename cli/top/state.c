@@ -20,7 +20,7 @@ void top_state_init(struct top_state *st, enum top_view view, bool utf8,
 		st->sort[v] = top_layout((enum top_view)v)->sort;
 }
 
-static void pop(struct top_state *st)
+static void state_pop_level(struct top_state *st)
 {
 	struct top_level *l = &st->level[st->depth];
 
@@ -36,7 +36,7 @@ static void pop(struct top_state *st)
 void top_state_fini(struct top_state *st)
 {
 	while (st->depth)
-		pop(st);
+		state_pop_level(st);
 	top_filter_clear(&st->filter);
 	top_table_fini(&st->table);
 	top_model_fini(&st->model);
@@ -49,19 +49,19 @@ int top_state_batch(struct top_state *st, const void *data, size_t len,
 		top_model_gap(&st->model);
 		return 0;
 	}
-	/* the rows borrow from batches that may go now */
+	/* the rows borrow from batches that may be dropped now */
 	st->table.n = 0;
 	return top_model_add(&st->model, data, len, samples);
 }
 
 /* --- the table ------------------------------------------------------------------ */
 
-static struct top_str borrow(const char *s)
+static struct top_str state_borrow(const char *s)
 {
 	return (struct top_str){ s ? s : "", s ? strlen(s) : 0 };
 }
 
-static void select_again(struct top_state *st)
+static void state_select_again(struct top_state *st)
 {
 	const struct top_table *t = &st->table;
 
@@ -86,19 +86,20 @@ void top_state_refresh(struct top_state *st, uint64_t now)
 		.now_ns = st->paused ? st->paused_ns : now,
 		.of_process = l->of_process, .of_container = l->of_container,
 		.pid = l->pid, .start_ns = l->start_ns,
-		.container = borrow(l->container), .name = borrow(l->name),
-		.file = borrow(l->file), .kind = l->kind,
+		.container = state_borrow(l->container), .name =
+			state_borrow(l->name),
+		.file = state_borrow(l->file), .kind = l->kind,
 	};
 
 	top_model_table(&st->model, &q, &st->table);
 	top_filter_rows(&st->table, &st->filter);
 	top_sort(&st->table, st->sort[l->view], st->reverse[l->view]);
-	select_again(st);
+	state_select_again(st);
 }
 
 /* --- into a row ------------------------------------------------------------------- */
 
-static bool dup_str(char **to, struct top_str s)
+static bool state_copy_str(char **to, struct top_str s)
 {
 	free(*to);
 	*to = malloc(s.len + 1);
@@ -110,9 +111,9 @@ static bool dup_str(char **to, struct top_str s)
 	return true;
 }
 
-/* "of what", behind a word */
-static void title(struct top_level *l, const struct top_state *st,
-		  const char *what, const struct top_row *r)
+/* " of WHAT", after a word */
+static void state_set_title(struct top_level *l, const struct top_state *st,
+			    const char *what, const struct top_row *r)
 {
 	char cell[48 * 4 + 1];
 
@@ -124,29 +125,30 @@ static void title(struct top_level *l, const struct top_state *st,
 		snprintf(l->title, sizeof(l->title), "%s %.110s", what, cell);
 }
 
-static bool into_function(struct top_level *l, const struct top_row *r)
+static bool state_enter_function(struct top_level *l, const struct top_row *r)
 {
 	l->view = TOP_AROUND;
 	l->kind = r->kind;
-	return dup_str(&l->name, r->name) && dup_str(&l->file, r->file);
+	return state_copy_str(&l->name, r->name) && state_copy_str(&l->file,
+								   r->file);
 }
 
-static bool into_container(struct top_level *l, const struct top_row *r)
+static bool state_enter_container(struct top_level *l, const struct top_row *r)
 {
 	l->view = TOP_PROCESSES;
 	l->of_container = true;
-	return dup_str(&l->container, r->name);
+	return state_copy_str(&l->container, r->name);
 }
 
-/* Copy what narrows the level before. */
+/* Copy the restrictions of the level before. */
 static bool top_state_inherit(struct top_level *l, const struct top_level *from)
 {
 	*l = (struct top_level){
 		.of_process = from->of_process, .pid = from->pid,
 		.start_ns = from->start_ns, .of_container = from->of_container,
 	};
-	return !from->container || dup_str(&l->container,
-					   borrow(from->container));
+	return !from->container || state_copy_str(&l->container,
+						  state_borrow(from->container));
 }
 
 static void top_state_enter(struct top_state *st)
@@ -162,13 +164,13 @@ static void top_state_enter(struct top_state *st)
 	l = &st->level[st->depth + 1];
 	ok = top_state_inherit(l, top_level(st));
 	if (view == TOP_CONTAINERS) {
-		title(l, st, "container", r);
-		ok = ok && into_container(l, r);
+		state_set_title(l, st, "container", r);
+		ok = ok && state_enter_container(l, r);
 	} else if (top_of_functions(view)) {
-		title(l, st, "around", r);
-		ok = ok && into_function(l, r);
+		state_set_title(l, st, "around", r);
+		ok = ok && state_enter_function(l, r);
 	} else {
-		title(l, st, "process", r);
+		state_set_title(l, st, "process", r);
 		l->view = TOP_FUNCTIONS;
 		l->of_process = true;
 		l->pid = r->pid;
@@ -179,28 +181,28 @@ static void top_state_enter(struct top_state *st)
 	st->selected_id = 0;
 	top_filter_clear(&st->filter);
 	if (!ok)
-		pop(st);
+		state_pop_level(st);
 }
 
 /* --- keys ---------------------------------------------------------------------------- */
 
-static void show_view(struct top_state *st, enum top_view view)
+static void state_show_view(struct top_state *st, enum top_view view)
 {
 	while (st->depth && top_level(st)->view == TOP_AROUND)
-		pop(st);
+		state_pop_level(st);
 	st->level[st->depth].view = view;
 	st->selected = 0;
 	st->selected_id = 0;
 }
 
-static void next_view(struct top_state *st)
+static void state_next_view(struct top_state *st)
 {
 	enum top_view v = top_level(st)->view;
 
-	show_view(st, v >= TOP__VIEWS - 1 ? TOP_FUNCTIONS : v + 1);
+	state_show_view(st, v >= TOP__VIEWS - 1 ? TOP_FUNCTIONS : v + 1);
 }
 
-static void sort_by(struct top_state *st, int step)
+static void state_sort_by(struct top_state *st, int step)
 {
 	enum top_view v = top_level(st)->view;
 	const struct top_layout *l = top_layout(v);
@@ -212,7 +214,7 @@ static void sort_by(struct top_state *st, int step)
 	st->reverse[v] = false;
 }
 
-static void pause_or_go_on(struct top_state *st, uint64_t now)
+static void state_toggle_pause(struct top_state *st, uint64_t now)
 {
 	st->paused = !st->paused;
 	st->paused_ns = now;
@@ -224,13 +226,18 @@ static void top_state_move(struct top_state *st, int64_t by)
 
 	if (to >= (int64_t)st->table.n)
 		to = (int64_t)st->table.n - 1;
-	st->selected = to < 0 ? 0 : (uint32_t)to;
-	/* at the top one wants to see the top */
-	st->selected_id = st->selected && st->selected < st->table.n ?
-		st->table.rows[st->selected].id : 0;
+	if (to < 0)
+		st->selected = 0;
+	else
+		st->selected = (uint32_t)to;
+	/* at the first row, stay there */
+	if (st->selected && st->selected < st->table.n)
+		st->selected_id = st->table.rows[st->selected].id;
+	else
+		st->selected_id = 0;
 }
 
-static void edit_key(struct top_state *st, int key)
+static void state_edit_key(struct top_state *st, int key)
 {
 	size_t len = strlen(st->edit);
 	const char *wrong;
@@ -255,24 +262,28 @@ static void edit_key(struct top_state *st, int key)
 	}
 }
 
-static void begin_edit(struct top_state *st)
+static void state_begin_edit(struct top_state *st)
 {
 	st->editing = true;
 	memcpy(st->edit, st->filter.text, sizeof(st->edit));
 }
 
-static void back(struct top_state *st)
+static void state_go_back(struct top_state *st)
 {
 	if (st->filter.text[0])
 		top_filter_clear(&st->filter);
 	else if (st->depth)
-		pop(st);
+		state_pop_level(st);
 }
 
-static void move_key(struct top_state *st, int key)
+static void state_move_key(struct top_state *st, int key)
 {
-	int64_t page = st->page > 1 ? st->page - 1 : 1;
+	int64_t page;
 
+	if (st->page > 1)
+		page = st->page - 1;
+	else
+		page = 1;
 	switch (key) {
 	case TOP_KEY_UP: case 'k':
 		top_state_move(st, -1);
@@ -295,23 +306,23 @@ static void move_key(struct top_state *st, int key)
 	}
 }
 
-/* What is shown, and in which order.  False: another key. */
-static bool view_key(struct top_state *st, int key)
+/* Keys for view and order.  False: another key. */
+static bool state_view_key(struct top_state *st, int key)
 {
 	enum top_view v = top_level(st)->view;
 
 	switch (key) {
 	case '1': case '2': case '3': case '4': case '5':
-		show_view(st, (enum top_view)(key - '1'));
+		state_show_view(st, (enum top_view)(key - '1'));
 		return true;
 	case '\t':
-		next_view(st);
+		state_next_view(st);
 		return true;
 	case 's': case TOP_KEY_RIGHT:
-		sort_by(st, 1);
+		state_sort_by(st, 1);
 		return true;
 	case TOP_KEY_LEFT:
-		sort_by(st, -1);
+		state_sort_by(st, -1);
 		return true;
 	case 'r':
 		st->reverse[v] = !st->reverse[v];
@@ -327,7 +338,7 @@ static bool view_key(struct top_state *st, int key)
 	}
 }
 
-static void other_key(struct top_state *st, int key, uint64_t now)
+static void state_other_key(struct top_state *st, int key, uint64_t now)
 {
 	switch (key) {
 	case 'q':
@@ -337,19 +348,19 @@ static void other_key(struct top_state *st, int key, uint64_t now)
 		st->help = true;
 		break;
 	case '/':
-		begin_edit(st);
+		state_begin_edit(st);
 		break;
 	case 'p': case ' ':
-		pause_or_go_on(st, now);
+		state_toggle_pause(st, now);
 		break;
 	case TOP_KEY_ENTER:
 		top_state_enter(st);
 		break;
 	case TOP_KEY_ESCAPE: case TOP_KEY_BACK:
-		back(st);
+		state_go_back(st);
 		break;
 	default:
-		move_key(st, key);
+		state_move_key(st, key);
 	}
 }
 
@@ -357,12 +368,12 @@ void top_state_key(struct top_state *st, int key, uint64_t now)
 {
 	st->message[0] = '\0';
 	if (st->editing) {
-		edit_key(st, key);
+		state_edit_key(st, key);
 	} else if (st->help) {
-		/* any key leads back */
+		/* any key closes the help */
 		st->help = false;
 		st->quit = key == 'q';
-	} else if (!view_key(st, key)) {
-		other_key(st, key, now);
+	} else if (!state_view_key(st, key)) {
+		state_other_key(st, key, now);
 	}
 }

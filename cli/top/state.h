@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * top_state - what `trifold top` shows, and what its keys change
+ * top_state - the state of `trifold top`, and how keys change it
  *
  * Knows nothing of the terminal.
  */
@@ -23,7 +23,7 @@ enum top_key {
 	TOP_KEY_ESCAPE,
 };
 
-/* What is shown: everything, then by Enter what a row stands for. */
+/* A level of what is shown: everything, then (Enter) the content of a row. */
 struct top_level {
 	enum top_view view;
 	bool of_process, of_container;
@@ -51,10 +51,11 @@ struct top_state {
 	bool quit;
 	bool editing;		/* the filter, .edit */
 	char edit[TOP_FILTER_MAX];
-	char message[160];	/* to be shown until the next key */
+	char message[160];	/* shown until the next key */
 	uint32_t selected;	/* row */
-	uint64_t selected_id;	/* it goes where its row goes; 0: stays */
-	uint32_t page;		/* rows that fit, told by the screen */
+	uint64_t selected_id;	/* the selection follows this row; 0: it stays
+				 * in place */
+	uint32_t page;		/* rows that fit, set by the screen */
 };
 
 #define TOP_WINDOWS	3
@@ -69,11 +70,11 @@ static inline const struct top_level *top_level(const struct top_state *st)
 	return &st->level[st->depth];
 }
 
-/* Take in a batch, unless paused.  As top_model_add(). */
+/* Add a batch, unless paused.  Returns as top_model_add(). */
 int top_state_batch(struct top_state *st, const void *data, size_t len,
 		    uint64_t samples);
 
-/* Make .table anew; now: CLOCK_REALTIME. */
+/* Rebuild .table; now: CLOCK_REALTIME. */
 void top_state_refresh(struct top_state *st, uint64_t now);
 
 /* A key was pressed; call top_state_refresh() afterwards. */

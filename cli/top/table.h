@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * top_table - what `trifold top` asks of batches, and the rows that it gets
+ * top_table - queries of `trifold top`, and their rows
  */
 #ifndef CLI_TOP_TABLE_H
 #define CLI_TOP_TABLE_H
@@ -42,21 +42,22 @@ struct top_row {
 	struct top_str source;	/* functions: path of it; "": not known */
 	uint32_t line;		/* where the function begins, or else one of its
 				 * lines; TOP_LINES: that line; 0: not known */
-	uint32_t marks;		/* enum profile_mark: what all its frames have */
+	uint32_t marks;		/* enum profile_mark: those that all its frames
+				 * have */
 	uint32_t pid, tid;
 	uint64_t start_ns;	/* of the process */
 	uint32_t kind;		/* enum batch_frame_kind, of a function */
 	uint32_t role;		/* enum top_role */
 	uint64_t self, total;	/* samples; functions: at the leaf, anywhere */
 	double cpu_s;		/* CPU-seconds that `total` stands for */
-	uint64_t id;		/* the same in every table of a model */
-	uint64_t stamp;		/* of the building */
+	uint64_t id;		/* equal in all tables of a model */
+	uint64_t stamp;		/* of the counting */
 };
 
 struct top_table {
 	struct top_row *rows;
 	uint32_t n, room;
-	uint64_t events;	/* samples that were looked at */
+	uint64_t events;	/* samples that were counted */
 	double cpu_s;		/* CPU-seconds that they stand for */
 	double busy_s;		/* likewise, of those that were taken in `seconds` */
 	double seconds;		/* time that they cover */
@@ -66,9 +67,9 @@ struct top_table {
 
 struct top_query {
 	enum top_view view;
-	uint64_t window_ns;	/* 0: all that is kept */
-	uint64_t now_ns;	/* CLOCK_REALTIME; old batches age by it; 0:
-				 * they do not */
+	uint64_t window_ns;	/* 0: all kept batches */
+	uint64_t now_ns;	/* CLOCK_REALTIME; for the age of batches; 0:
+				 * ignore it */
 	bool of_process;	/* only samples of pid, start_ns */
 	bool of_container;	/* only samples of this container */
 	uint32_t pid;
@@ -79,7 +80,7 @@ struct top_query {
 	uint32_t kind;
 };
 
-/* A batch that is kept, and how long it is. */
+/* A kept batch, and its length in time. */
 struct top_slice {
 	void *data;
 	size_t len;

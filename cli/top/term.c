@@ -11,7 +11,7 @@
 
 #include "common/log.h"
 
-/* tputs(3) hands its function nothing but a character. */
+/* tputs(3) passes only a character. */
 static struct top_term *into;
 
 static int top_term_put(int c)
@@ -21,11 +21,13 @@ static int top_term_put(int c)
 	return c;
 }
 
-static const char *capability(const char *name)
+static const char *term_capability(const char *name)
 {
 	const char *s = tigetstr(name);
 
-	return s == (const char *)-1 || (s && !*s) ? NULL : s;
+	if (s == (const char *)-1 || (s && !*s))
+		return NULL;
+	return s;
 }
 
 static void top_term_describe(struct top_term *t)
@@ -36,7 +38,7 @@ static void top_term_describe(struct top_term *t)
 
 	into = t;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		const char *s = capability(names[i]);
+		const char *s = term_capability(names[i]);
 
 		if (s)
 			tputs(s, 1, top_term_put);
@@ -61,7 +63,7 @@ int top_term_save(struct top_term *t)
 			"not set");
 		return -ENOENT;
 	}
-	if (!capability("cup") || !capability("clear") ||
+	if (!term_capability("cup") || !term_capability("clear") ||
 	    tigetflag("hc") > 0) {
 		log_err("TERM is %s: its cursor cannot be moved; --once needs "
 			"no such terminal", log_quote(name, strlen(name),
@@ -75,7 +77,7 @@ int top_term_save(struct top_term *t)
 
 void top_term_restore(const struct top_term *t, bool death)
 {
-	/* from the background, too */
+	/* works from the background, too */
 	signal(SIGTTOU, SIG_IGN);
 	tcsetattr(STDIN_FILENO, TCSADRAIN, &t->saved);
 	if (death)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * top_term - the terminal's state, to restore it whatever happens
+ * top_term - the terminal's state, saved and restored
  */
 #ifndef CLI_TOP_TERM_H
 #define CLI_TOP_TERM_H
@@ -11,16 +11,17 @@
 
 struct top_term {
 	struct termios saved;
-	char leave[256];	/* what leaves the alternate screen, and so on */
+	char leave[256];	/* leaves the alternate screen, and so on */
 	size_t len;
 };
 
-/* Remember standard input's modes, and how $TERM is left.  0; or -errno after a
- * line in the log: $TERM is unknown, or has no cursor that can be moved. */
+/* Save standard input's modes, and the strings that leave $TERM's screen.  0; or
+ * -errno after a line in the log: $TERM is unknown, or has no cursor that can be
+ * moved. */
 int top_term_save(struct top_term *t);
 
-/* Set the modes again; when the process that used the terminal has died, leave
- * its screen too. */
+/* Restore the modes; death: the process that used the terminal has died, so leave
+ * its screen, too. */
 void top_term_restore(const struct top_term *t, bool death);
 
 #endif /* CLI_TOP_TERM_H */

@@ -19,7 +19,7 @@ bool top_text_locale(void)
 	return false;
 }
 
-static uint32_t decode(const char *s, size_t n)
+static uint32_t text_decode(const char *s, size_t n)
 {
 	static const uint8_t first[] = { 0, 0x7f, 0x1f, 0x0f, 0x07 };
 	uint32_t c = (uint8_t)s[0] & first[n];
@@ -29,8 +29,9 @@ static uint32_t decode(const char *s, size_t n)
 	return c;
 }
 
-/* Soft hyphen, marks of direction and their like have a width somewhere. */
-static bool invisible(uint32_t c)
+/* Soft hyphens, marks of direction and the like have a width in some C
+ * libraries. */
+static bool text_is_invisible(uint32_t c)
 {
 	return c == 0xad || c == 0x61c || (c >= 0x200b && c <= 0x200f) ||
 	       (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) ||
@@ -39,18 +40,22 @@ static bool invisible(uint32_t c)
 }
 
 /* One character of n bytes, as shown: bytes into out[16]; returns cells. */
-static size_t glyph(const char *s, size_t n, bool utf8, char out[16])
+static size_t text_glyph(const char *s, size_t n, bool utf8, char out[16])
 {
-	uint32_t c = n ? decode(s, n) : 0;
+	uint32_t c = 0;
 	int width;
 
+	if (n)
+		c = text_decode(s, n);
 	if (n == 1 && c >= 0x20 && c < 0x7f) {
 		out[0] = s[0];
 		out[1] = '\0';
 		return 1;
 	}
-	width = n > 1 && utf8 && !invisible(c) && iswprint((wint_t)c) ?
-		wcwidth((wchar_t)c) : 0;
+	if (n > 1 && utf8 && !text_is_invisible(c) && iswprint((wint_t)c))
+		width = wcwidth((wchar_t)c);
+	else
+		width = 0;
 	if (width == 1 || width == 2) {
 		memcpy(out, s, n);
 		out[n] = '\0';
@@ -69,13 +74,15 @@ size_t top_text(struct top_str s, bool utf8, size_t cells, char *out,
 
 	for (size_t i = 0; i < s.len; i += n ? n : 1) {
 		n = utf8_char(s.s + i, s.len - i);
-		width = glyph(s.s + i, n, utf8, g);
+		width = text_glyph(s.s + i, n, utf8, g);
 		if (used + width > cells || len + strlen(g) >= size) {
-			/* back to where a '~' still fits */
+			/* back to the last place where '~' fits */
 			if (cells)
 				out[cut_len++] = '~';
 			out[cut_len] = '\0';
-			return cells ? cut_used + 1 : 0;
+			if (cells)
+				return cut_used + 1;
+			return 0;
 		}
 		memcpy(out + len, g, strlen(g));
 		len += strlen(g);

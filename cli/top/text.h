@@ -2,10 +2,10 @@
 /*
  * top_text - foreign text for a terminal
  *
- * Names come from profiled processes.  What reaches the terminal are printable
- * characters that stand in one or two cells of their own, and nothing else:
- * controls, characters that turn the direction of writing, that join with
- * others or that this C library does not know are shown as \xNN or \u{N}.
+ * Names come from profiled processes.  Only printable characters with one or two
+ * cells of their own reach the terminal: controls, characters that change the
+ * direction of writing, that combine with others or that this C library does not
+ * know are shown as \xNN or \u{N}.
  */
 #ifndef CLI_TOP_TEXT_H
 #define CLI_TOP_TEXT_H
@@ -20,21 +20,21 @@
 #define TOP_TEXT_MAX	(TOP_CELLS_MAX * 4 + 1)
 
 /*
- * Take LC_CTYPE from the environment, if it is UTF-8; else use ASCII.  To be
- * called before the process is sealed.  True: UTF-8.
+ * Take LC_CTYPE from the environment, if it is UTF-8; else use ASCII. Call before
+ * the process is confined.  True: UTF-8.
  */
 bool top_text_locale(void);
 
 /*
- * Write s (UTF-8; other bytes are escaped) into out, in at most `cells` cells
- * (up to TOP_CELLS_MAX); one that is too long ends in '~'.  NUL-terminated; size
- * is at least cells * 4 + 1.  Without utf8 everything beyond ASCII is escaped.
- * Returns how many cells it takes.
+ * Write s (UTF-8; other bytes are escaped) into out, in at most `cells` cells (up
+ * to TOP_CELLS_MAX); one that is too long ends in '~'.  NUL-terminated; size is
+ * at least cells * 4 + 1.  Without utf8 everything beyond ASCII is escaped.
+ * Returns the number of cells.
  */
 size_t top_text(struct top_str s, bool utf8, size_t cells, char *out,
 		size_t size);
 
-/* What stands behind the last '/' of a path. */
+/* The part of a path after its last '/'. */
 struct top_str top_base(struct top_str path);
 
 #endif /* CLI_TOP_TEXT_H */

@@ -28,18 +28,18 @@
 
 #define RETRY_NS	(200 * NSEC_PER_MSEC)	/* between connections */
 #define GRACE_NS	(3 * NSEC_PER_SEC)	/* for the display to end */
-#define SUSPEND_NS	NSEC_PER_SEC	/* ... or to let go of the terminal */
+#define SUSPEND_NS	NSEC_PER_SEC	/* ... or to release the terminal */
 
 struct top_parent {
 	const struct options *opt;
-	struct top_display display;	/* how it is to be */
+	struct top_display display;	/* its parameters */
 	struct top_term term;
 	struct top_daemons own;
 	bool is_own;		/* .own was started */
 	pid_t pid;		/* of the display; 0: has ended */
 	int status;		/* of it, as of waitpid */
 	int control, signals, errors;
-	bool wants;		/* it has no connection */
+	bool wants;		/* it needs a connection */
 	bool suspending;
 	bool failed;
 	uint64_t retry_ns, kill_ns, suspend_ns;	/* 0: not set */
@@ -64,8 +64,8 @@ static int top_offer(struct top_parent *top)
 	return r;
 }
 
-/* Is there a trifold?  If not, start one.  0 or -errno, said in the log. */
-static int find_or_start(struct top_parent *top)
+/* Find a running trifold, or start one.  0, or -errno after a line in the log. */
+static int top_find_or_start(struct top_parent *top)
 {
 	struct conn c = { .fd = -1 };
 	uid_t uid;
@@ -93,7 +93,7 @@ static int find_or_start(struct top_parent *top)
 
 /* --- the display -------------------------------------------------------------------- */
 
-static int start_display(struct top_parent *top)
+static int top_start_display(struct top_parent *top)
 {
 	int fds[2], errors[2];
 
@@ -118,10 +118,12 @@ static int start_display(struct top_parent *top)
 	fcntl(top->errors, F_SETFL, O_NONBLOCK);
 	top->wants = true;
 	top->retry_ns = now_ns();
-	return top->pid < 0 ? -errno : 0;
+	if (top->pid < 0)
+		return -errno;
+	return 0;
 }
 
-static void end_display(struct top_parent *top)
+static void top_end_display(struct top_parent *top)
 {
 	const struct top_msg m = { .word = TOP_QUIT };
 
@@ -141,11 +143,11 @@ static void top_suspend(struct top_parent *top)
 	if (!top->display.plain)
 		top_term_restore(&top->term, false);
 	kill(getpid(), SIGSTOP);
-	/* somebody has sent SIGCONT */
+	/* continued by SIGCONT */
 	(void)top_tell(top->control, &m, -1);
 }
 
-static void ask_to_suspend(struct top_parent *top)
+static void top_ask_to_suspend(struct top_parent *top)
 {
 	const struct top_msg m = { .word = TOP_SUSPEND };
 
@@ -161,7 +163,7 @@ static void top_on_control(struct top_parent *top)
 
 	if (r == -EAGAIN)
 		return;
-	if (r) {		/* its end will be seen */
+	if (r) {		/* SIGCHLD follows */
 		close(top->control);
 		top->control = -1;
 	} else if (m.word == TOP_CONNECT) {
@@ -187,7 +189,7 @@ static void top_reap(struct top_parent *top)
 			top->own.pid = 0;
 			top->own.status = status;
 			top->failed |= !top->kill_ns;
-			end_display(top);
+			top_end_display(top);
 		}
 	}
 }
@@ -201,12 +203,12 @@ static void top_on_signal(struct top_parent *top)
 	if (si.ssi_signo == SIGCHLD)
 		top_reap(top);
 	else if (si.ssi_signo == SIGTSTP)
-		ask_to_suspend(top);
+		top_ask_to_suspend(top);
 	else
-		end_display(top);
+		top_end_display(top);
 }
 
-static void on_log(struct top_parent *top)
+static void top_on_log(struct top_parent *top)
 {
 	struct top_msg m = { .word = TOP_LINE };
 
@@ -215,7 +217,7 @@ static void on_log(struct top_parent *top)
 		(void)top_tell(top->control, &m, -1);
 }
 
-static void on_time(struct top_parent *top, uint64_t now)
+static void top_on_time(struct top_parent *top, uint64_t now)
 {
 	if (top->wants && now >= top->retry_ns && top->control >= 0)
 		(void)top_offer(top);
@@ -240,7 +242,9 @@ static int top_timeout_ms(const struct top_parent *top, uint64_t now)
 		if (at[i] && at[i] < first)
 			first = at[i];
 	}
-	return first <= now ? 0 : (int)((first - now) / NSEC_PER_MSEC) + 1;
+	if (first <= now)
+		return 0;
+	return (int)((first - now) / NSEC_PER_MSEC) + 1;
 }
 
 static void top_serve(struct top_parent *top)
@@ -252,20 +256,20 @@ static void top_serve(struct top_parent *top)
 	};
 
 	if (poll(p, 3, top_timeout_ms(top, now_ns())) < 0 && errno != EINTR)
-		end_display(top);
+		top_end_display(top);
 	if (p[2].revents)
-		on_log(top);
+		top_on_log(top);
 	if (p[1].revents)
 		top_on_control(top);
 	if (p[0].revents)
 		top_on_signal(top);
-	on_time(top, now_ns());
+	top_on_time(top, now_ns());
 }
 
 /* --- the end ------------------------------------------------------------------------------ */
 
 /* Print the display's log, now that the terminal is free. */
-static void say_errors(struct top_parent *top)
+static void top_say_errors(struct top_parent *top)
 {
 	char buf[4096], out[4 * sizeof(buf) + 1];
 	ssize_t n = read(top->errors, buf, sizeof(buf));
@@ -282,11 +286,11 @@ static void say_errors(struct top_parent *top)
 	close(top->errors);
 }
 
-static void end_own(struct top_parent *top)
+static void top_end_own(struct top_parent *top)
 {
 	if (!top->is_own)
 		return;
-	top->kill_ns = 1; /* its end is expected from now on */
+	top->kill_ns = 1; /* from now on it is expected to end */
 	if (top->own.pid)
 		kill(top->own.pid, SIGTERM);
 	while (top->own.pid) {
@@ -306,7 +310,7 @@ static void end_own(struct top_parent *top)
 			continue;
 		if (si.ssi_signo == SIGCHLD)
 			top_reap(top);
-		else if (top->own.pid) /* a second signal: it need not wait */
+		else if (top->own.pid) /* a second signal: do not wait */
 			kill(top->own.pid, SIGTERM);
 	}
 	if (!WIFEXITED(top->own.status) || WEXITSTATUS(top->own.status))
@@ -320,11 +324,11 @@ static int top_finish(struct top_parent *top)
 
 	if (!top->display.plain)
 		top_term_restore(&top->term, !ok);
-	say_errors(top);
+	top_say_errors(top);
 	if (!ok && WIFSIGNALED(top->status))
 		log_err("the display %s",
 			wait_status_text(top->status, how, sizeof(how)));
-	end_own(top);
+	top_end_own(top);
 	while (top->is_own && top_daemons_read(&top->own, line, sizeof(line)))
 		;
 	if (top->is_own && top->failed)
@@ -332,7 +336,7 @@ static int top_finish(struct top_parent *top)
 	return ok && !top->failed ? 0 : 1;
 }
 
-/* --- the beginning -------------------------------------------------------------------------- */
+/* --- start ---------------------------------------------------------------- */
 
 static int top_catch_signals(struct top_parent *top)
 {
@@ -341,10 +345,12 @@ static int top_catch_signals(struct top_parent *top)
 	};
 
 	top->signals = signals_open(which);
-	return top->signals < 0 ? top->signals : 0;
+	if (top->signals < 0)
+		return top->signals;
+	return 0;
 }
 
-/* Ready for the display to start.  0 or -errno, said in the log. */
+/* Prepare the start of the display.  0, or -errno after a line in the log. */
 static int top_set_up(struct top_parent *top)
 {
 	struct identities ids;
@@ -353,17 +359,25 @@ static int top_set_up(struct top_parent *top)
 	top->display.opt = top->opt;
 	top->display.plain = top->opt->once || top->opt->json || !isatty(STDOUT_FILENO) ||
 			     !isatty(STDIN_FILENO);
-	r = top->display.plain ? 0 : top_term_save(&top->term);
+	if (top->display.plain)
+		r = 0;
+	else
+		r = top_term_save(&top->term);
 	if (!r)
 		r = identity_find(&ids);
 	if (r)
 		return r;
-	/* who is not root stays who he is */
-	top->display.seal_uid = geteuid() ? (uid_t)-1 : ids.uid[ID_RECORDER];
+	/* without root the uid stays */
+	if (geteuid())
+		top->display.seal_uid = (uid_t)-1;
+	else
+		top->display.seal_uid = ids.uid[ID_RECORDER];
 	r = top_catch_signals(top);
 	if (r)
 		log_err("signalfd: %s", strerror(-r));
-	return r ? r : find_or_start(top);
+	if (r)
+		return r;
+	return top_find_or_start(top);
 }
 
 int run_top(const struct options *o)
@@ -371,7 +385,10 @@ int run_top(const struct options *o)
 	struct top_parent top = { .opt = o, .control = -1, .own.log = -1 };
 	int r;
 
-	top.display.view = o->view ? top_view_named(o->view) : TOP_FUNCTIONS;
+	if (o->view)
+		top.display.view = top_view_named(o->view);
+	else
+		top.display.view = TOP_FUNCTIONS;
 	if (top.display.view == TOP__VIEWS) {
 		log_err("option --view takes functions, processes, containers, "
 			"threads or lines; see `trifold top --help`");
@@ -381,11 +398,11 @@ int run_top(const struct options *o)
 		return 1;
 	if (top_set_up(&top))
 		return 1;
-	r = start_display(&top);
+	r = top_start_display(&top);
 	if (r) {
 		log_err("the display cannot be started: %s", strerror(-r));
 		top.failed = true;
-		end_own(&top);
+		top_end_own(&top);
 		return 1;
 	}
 	while (top.pid)

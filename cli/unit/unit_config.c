@@ -11,15 +11,8 @@
 #include "cli/config/config.h"
 #include "cli/config/env.h"
 #include "cli/front/make_plan.h"
+#include "cli/supervisor/program_table.h"
 #include "common/log.h"
-
-/* Of the file that a daemon's words are in, and the unit's behind "trifold-". */
-static const char *const unit_config_names[PROGRAM_DAEMONS] = {
-	[PROGRAM_HUB] = "symbolizerd",
-	[PROGRAM_EXPORTER] = "exporterd",
-	[PROGRAM_LOADER] = "loaderd",
-	[PROGRAM_VIEWER] = "viewer",
-};
 
 static bool unit_config_no_secret(const struct config *c,
 				  const struct config_value *v)
@@ -27,8 +20,10 @@ static bool unit_config_no_secret(const struct config *c,
 	char url[512];
 	bool user = strstr(config_shown(v, KEY_ENDPOINT, url, sizeof(url)),
 			   "(hidden)@");
-	int id = *v[KEY_HEADERS].text ? KEY_HEADERS : KEY_ENDPOINT;
+	int id = KEY_ENDPOINT;
 
+	if (*v[KEY_HEADERS].text)
+		id = KEY_HEADERS;
 	if (id == KEY_ENDPOINT && !user)
 		return true;
 	config_log(config_path(c, v[id].file), v[id].line, false, id == KEY_HEADERS ?
@@ -48,10 +43,10 @@ static bool unit_config_no_secrets(const struct config *c)
 	return ok;
 }
 
-/* A new file takes the place of the old one when all of it is there. */
+/* The new file replaces the old one once it is complete. */
 static int unit_config_write(int dir, const struct plan *p, enum program id)
 {
-	const char *name = unit_config_names[id], *word = NULL;
+	const char *name = PROGRAM_NAME(id), *word = NULL;
 	char temporary[32];
 	FILE *f;
 	int fd, r;
@@ -60,13 +55,19 @@ static int unit_config_write(int dir, const struct plan *p, enum program id)
 	unlinkat(dir, temporary, 0);
 	fd = openat(dir, temporary,
 		    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
-	f = fd < 0 ? NULL : fdopen(fd, "w");
+	if (fd < 0)
+		f = NULL;
+	else
+		f = fdopen(fd, "w");
 	if (!f)
 		return -errno;
 	fchmod(fd, 0644);	/* whatever the umask says */
 	while ((word = plan_next(p, id, word)))
 		fprintf(f, "%s\n", word);
-	r = ferror(f) || fflush(f) ? -EIO : 0;
+	if (ferror(f) || fflush(f))
+		r = -EIO;
+	else
+		r = 0;
 	if (fclose(f) && !r)
 		r = -errno;
 	if (!r && renameat(dir, temporary, dir, name) < 0)
@@ -96,7 +97,7 @@ static int unit_config_words(const char *path, const struct config *c)
 	for (int i = 0; i < PROGRAM_DAEMONS && !r; i++) {
 		r = unit_config_write(dir, &plan, i);
 		if (r)
-			log_err("%s/%s: %s", path, unit_config_names[i],
+			log_err("%s/%s: %s", path, PROGRAM_NAME(i),
 				strerror(-r));
 	}
 	close(dir);
@@ -115,7 +116,12 @@ int unit_config_run(const struct options *given)
 	r = config_load(&c, NULL, given, config_log);
 	if (!r && !unit_config_no_secrets(&c))
 		r = -EINVAL;
-	r = r == -EINVAL ? EXIT_USAGE : r ? 1 : unit_config_words(given->file, &c);
+	if (r == -EINVAL)
+		r = EXIT_USAGE;
+	else if (r)
+		r = 1;
+	else
+		r = unit_config_words(given->file, &c);
 	config_fini(&c);
 	return r;
 }

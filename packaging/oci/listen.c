@@ -4,10 +4,10 @@
  *
  *   trifold-listen NAME=PATH... -- PROGRAM [ARGUMENT...]
  *
- * What systemd's .socket units do where there are units, for a pod.  At each PATH a
- * SOCK_SEQPACKET socket is made that whoever sees it may connect to; the program finds
- * them as LISTEN_FDS(3) says.  Which container has its directory decides who sees a
- * socket; who may use it, the program, which asks the kernel who connected.
+ * For a pod, what .socket units are for systemd.  Each PATH becomes a
+ * SOCK_SEQPACKET socket to which any user may connect; the program gets them as
+ * sd_listen_fds(3) describes.  Only containers that mount its directory see a
+ * socket; the program asks the kernel which user connected.
  */
 #include <err.h>
 #include <stdio.h>
@@ -32,7 +32,7 @@ static int listen_at(const char *path)
 	if (fd < 0 || strlen(path) >= sizeof(addr.sun_path))
 		errx(1, "%s: too long, or no socket can be made", path);
 	strcpy(addr.sun_path, path);
-	/* of the one before us */
+	/* left by an earlier start */
 	if (lstat(path, &st) == 0 && S_ISSOCK(st.st_mode))
 		unlink(path);
 	umask(0111);
@@ -42,7 +42,7 @@ static int listen_at(const char *path)
 	return fd;
 }
 
-/* Returns how many there are; their names, with colons, are in names. */
+/* Returns their number; names gets their names, separated by colons. */
 static int listen_all(char **argv, char *names, size_t size)
 {
 	size_t len = 0;

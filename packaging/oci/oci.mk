@@ -11,17 +11,13 @@ $(OCI)/trifold-listen: $(trifold-listen_SRCS:%.c=$(O)/%.o)
 	$(call say,LD)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(LDHARD) $^ -o $@
 
-# a program of the build: each daemon's confine(), with rules that are noted down
-WRAPPED := sandbox_namespaces sandbox_namespaces_with sandbox_limits sandbox_identity \
-	sandbox_quiet sandbox_close_fds sandbox_landlock sandbox_landlock_files setrlimit \
-	seccomp_load seccomp_rule_add_exact spool_open debug_cache_open
+# a program of the build, from the data that confines each process
 oci-seccomp_OBJS := $(patsubst %.c,$(O)/%.o,packaging/oci/seccomp.c loaderd/confine.c \
-	symbolizerd/worker/confine.c exporterd/confine.c common/sandbox.c common/log.c)
-comma := ,
+	symbolizerd/worker/confine.c exporterd/confinement.c common/sandbox.c common/log.c)
 $(OCI)/seccomp: $(oci-seccomp_OBJS)
 	@mkdir -p $(@D)
 	$(call say,LD)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(LDHARD) $(WRAPPED:%=-Wl$(comma)--wrap=%) $^ -lseccomp -lcap-ng -o $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(LDHARD) $^ -lseccomp -lcap-ng -o $@
 
 PROFILES := $(patsubst %,$(OCI)/seccomp.d/%.json,loaderd symbolizerd exporterd)
 $(OCI)/seccomp.d/%.json: $(OCI)/seccomp

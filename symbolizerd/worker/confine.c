@@ -1,23 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "symbolizerd/worker/confine.h"
 
-#include <errno.h>
 #include <sched.h>
-#include <seccomp.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "common/log.h"
-#include "common/sandbox.h"
 #include "ipc/message_loader.h"
-
-#define N(rules)	(sizeof(rules) / sizeof((rules)[0]))
 
 #define HUB_NOFILE	(HUB_FDS + HUB_FDS_KEPT + SLABS_MAX)
 #define ZYGOTE_NOFILE	HUB_NOFILE
@@ -33,23 +23,23 @@
  * call is not used. */
 static const struct sandbox_rule hub_rules[] = {
 	YES(accept4),				/* loaderd, exporterd, readers */
-	WHEN(getsockopt, 2, INT, SO_PEERCRED),	/* whose process it is */
+	WHEN(getsockopt, 2, INT, SO_PEERCRED),	/* the peer's user */
 	YES(memfd_create),			/* batches; tables for loaderd */
 	YES(timerfd_settime),			/* the end of an interval */
-	YES(getuid),				/* status.c: who may ask? */
+	YES(getuid),				/* status.c: which user may ask */
 };
 
 static const struct sandbox_rule zygote_rules[] = {
-	/* a worker for each file; its end; the end of one that takes too long */
+	/* a worker for each file; waits for its end; kills one that takes too long */
 	WHEN(clone, 0, ~0ULL, FORK_FLAGS), YES(wait4),
 	WHEN(kill, 1, INT, SIGKILL),
-	WHEN(setpriority, 2, INT, 0),		/* after the beginning */
+	WHEN(setpriority, 2, INT, 0),		/* back to normal after the start */
 	/* for confine_worker() */
 	WHEN(prctl, 0, INT, PR_SET_PDEATHSIG),
 	WHEN(prctl, 0, INT, PR_SET_NO_NEW_PRIVS),
 	WHEN(prctl, 0, INT, PR_SET_DUMPABLE),
 	YES(seccomp), WHEN(prlimit64, 0, INT, 0),
-	/* for the worker itself, whose filter comes on top of this one */
+	/* for the worker itself, whose filter is added to this one */
 	YES(memfd_create), WHEN(madvise, 2, INT, MADV_RANDOM),
 };
 
@@ -58,59 +48,76 @@ static const struct sandbox_rule worker_rules[] = {
 	WHEN(madvise, 2, INT, MADV_RANDOM),	/* a file with DWARF */
 };
 
+#define WORKER_CPU	0	/* the place of its limit in the array */
+
+/* Main process and zygote share the namespaces of confine_namespaces(). */
+const struct confinement confinement_hub = {
+	.process = "hub",
+	.namespaces = NEW_ROOT | CLONE_NEWNET,
+	.limits = {
+		COMMON_LIMITS, LIMIT(NOFILE, HUB_NOFILE), LIMIT(AS, HUB_AS_BYTES),
+		NO_PROCESSES, NO_LOCKED_MEMORY,
+	},
+	.deathsig = SIGTERM, .may_be_unit = true,
+	.rules = { RULES(hub_rules, NULL) },
+};
+
+const struct confinement confinement_zygote = {
+	.process = "zygote",
+	.namespaces = NEW_ROOT | CLONE_NEWNET,
+	.limits = {
+		COMMON_LIMITS, LIMIT(NOFILE, ZYGOTE_NOFILE),
+		LIMIT(AS, WORKER_AS_BYTES), NO_LOCKED_MEMORY,
+	},
+	.deathsig = SIGKILL,
+	.rules = { RULES(zygote_rules, NULL) },
+};
+
+const struct confinement confinement_worker = {
+	.process = "worker",
+	.namespaces = NEW_ROOT | CLONE_NEWNET,
+	.limits = {
+		[WORKER_CPU] = LIMIT(CPU, WORKER_CPU_S), COMMON_LIMITS,
+		LIMIT(NOFILE, WORKER_NOFILE), LIMIT(AS, WORKER_AS_BYTES),
+		LIMIT(DATA, WORKER_DATA_BYTES), LIMIT(FSIZE, WORKER_FILE_BYTES),
+		NO_PROCESSES, NO_LOCKED_MEMORY,
+	},
+	.deathsig = SIGKILL,
+	/* the zygote has both already */
+	.identity_inherited = true, .landlock = LANDLOCK_NONE,
+	.rules = { RULES(worker_rules, NULL) },
+};
+
 int confine_namespaces(void)
 {
-	return sandbox_namespaces(true, NULL);
-}
-
-static int symbolizerd_confine_confine(uid_t uid, gid_t gid, int deathsig)
-{
-	int r = sandbox_identity(uid, gid, NULL, 0);
-
-	if (r == 0)
-		r = sandbox_quiet(deathsig);
-	return r ? r : sandbox_landlock_deny();
+	return sandbox_namespaces(confinement_hub.namespaces, NULL, NULL);
 }
 
 int confine_hub(uid_t uid, gid_t gid)
 {
-	int r = sandbox_limits(HUB_NOFILE, HUB_AS_BYTES, 0, false);
-
-	if (r == 0)
-		r = symbolizerd_confine_confine(uid, gid,
-						getppid() == 1 ? 0 : SIGTERM);
-	return r ? r : sandbox_seccomp(hub_rules, N(hub_rules));
+	return confine(&confinement_hub,
+		       &(struct confine_as){ .uid = uid, .gid = gid });
 }
 
 int confine_zygote(uid_t uid, gid_t gid, const int *keep, int n)
 {
-	int r = sandbox_limits(ZYGOTE_NOFILE, WORKER_AS_BYTES, -1, false);
-
-	if (r == 0)
-		r = sandbox_close_fds(keep, n);
-	if (r == 0)
-		r = symbolizerd_confine_confine(uid, gid, SIGKILL);
-	return r ? r : sandbox_seccomp(zygote_rules, N(zygote_rules));
-}
-
-static int symbolizerd_confine_limit(__rlimit_resource_t what, rlim_t value)
-{
-	struct rlimit rl = { .rlim_cur = value, .rlim_max = value };
-
-	return setrlimit(what, &rl) < 0 ? -errno : 0;
+	return confine(&confinement_zygote, &(struct confine_as){
+		.uid = uid, .gid = gid, .keep = keep, .n_keep = n });
 }
 
 int confine_worker(unsigned int cpu_s)
 {
-	int r = sandbox_limits(WORKER_NOFILE, WORKER_AS_BYTES, 0, false);
+	struct confinement c = confinement_worker;
 
-	if (r == 0)
-		r = symbolizerd_confine_limit(RLIMIT_CPU, cpu_s);
-	if (r == 0)
-		r = symbolizerd_confine_limit(RLIMIT_DATA, WORKER_DATA_BYTES);
-	if (r == 0)
-		r = symbolizerd_confine_limit(RLIMIT_FSIZE, WORKER_FILE_BYTES);
-	if (r == 0)
-		r = sandbox_quiet(SIGKILL);
-	return r ? r : sandbox_seccomp(worker_rules, N(worker_rules));
+	c.limits[WORKER_CPU].max = cpu_s;
+	return confine(&c, &(struct confine_as){ .uid = (uid_t)-1 });
+}
+
+int confine_lone_worker(uid_t uid, gid_t gid, const int *keep, int n)
+{
+	struct confinement c = confinement_worker;
+
+	c.identity_inherited = false;
+	return confine(&c, &(struct confine_as){
+		.uid = uid, .gid = gid, .keep = keep, .n_keep = n });
 }

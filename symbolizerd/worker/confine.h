@@ -3,14 +3,16 @@
  * confine - what symbolizerd's three kinds of process may do
  *
  * confine_namespaces() comes first, for main and zygote together; then the
- * zygote is forked; then each confines itself, before it reads a byte that
- * anybody else wrote.  Every step is fatal: they return 0, or -errno after a
+ * zygote is forked; then each confines itself, before it reads a byte from
+ * another process.  Every step is fatal: they return 0, or -errno after a
  * line in the log, and the caller ends.
  */
 #ifndef SYMBOLIZERD_WORKER_CONFINE_H
 #define SYMBOLIZERD_WORKER_CONFINE_H
 
-#include <sys/types.h>
+#include "common/sandbox.h"
+
+extern const struct confinement confinement_hub, confinement_zygote, confinement_worker;
 
 /* New network, mount, IPC and UTS namespaces, an empty root. */
 int confine_namespaces(void);
@@ -26,8 +28,8 @@ int confine_namespaces(void);
  * accept connections on its listening sockets and learn who connects; receive
  * descriptors and use those; make sealed memfds (memfd_create, fcntl) and map
  * memory, never executable; set its timers; send and receive; end.  It cannot
- * open, connect, make sockets, start processes, send signals, or change who
- * it is.
+ * open, connect, make sockets, start processes, send signals, or change its
+ * identity.
  */
 int confine_hub(uid_t uid, gid_t gid);
 
@@ -52,7 +54,12 @@ int confine_zygote(uid_t uid, gid_t gid, const int *keep, int n);
 #define WORKER_DATA_BYTES	(512ULL << 20)
 #define WORKER_AS_BYTES		(4ULL << 30)
 #define WORKER_FILE_BYTES	(256ULL << 20)
-#define WORKER_CPU_S		30	/* unless less is said */
+#define WORKER_CPU_S		30	/* the most; see confine_worker() */
 int confine_worker(unsigned int cpu_s);
+
+/* A worker without a zygote, which also becomes uid and gid and closes all but the
+ * n descriptors of keep: for commands that show or walk one file.  It keeps the
+ * namespaces of its caller. */
+int confine_lone_worker(uid_t uid, gid_t gid, const int *keep, int n);
 
 #endif /* SYMBOLIZERD_WORKER_CONFINE_H */

@@ -189,7 +189,7 @@ static long do_touch_by_name(void)
 	return utimensat(own_dir(), "x", NULL, 0);
 }
 
-static void with_directory(const char *with, int (*confine)(void), const char *needs,
+static void with_directory(const char *with, int (*become)(void), const char *needs,
 			   long (*all)(void))
 {
 	static const struct {
@@ -210,9 +210,9 @@ static void with_directory(const char *with, int (*confine)(void), const char *n
 	};
 
 	for (size_t i = 0; i < sizeof(no) / sizeof(no[0]); i++)
-		refused(with, confine, no[i].what, no[i].call);
-	forbidden_common(with, confine);
-	allowed(with, confine, needs, all);
+		refused(with, become, no[i].what, no[i].call);
+	forbidden_common(with, become);
+	allowed(with, become, needs, all);
 }
 
 int main(void)

@@ -6,7 +6,7 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 
-#include "cli/front/confine.h"
+#include "cli/config/confine.h"
 #include "tests/hostile/forbidden.h"
 
 static int spare;
@@ -14,16 +14,16 @@ static int pair[2];
 
 static int as_reading(void)
 {
-	return front_confine_reading(TEST_UID);
+	return confine_front_reading(TEST_UID);
 }
 
 static int as_front(void)
 {
 	spare = socket(AF_INET, SOCK_STREAM, 0);
 	if (spare < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair) < 0 ||
-	    front_confine_reading(TEST_UID))
+	    confine_front_reading(TEST_UID))
 		return -1;
-	return front_confine();
+	return confine_front();
 }
 
 static long do_read_secret(void)

@@ -118,17 +118,17 @@ static long do_large_map(void)
 	return p == MAP_FAILED || madvise(p, 4096, MADV_RANDOM) ? -1 : 0;
 }
 
-static void nowhere_to_go(const char *who, int (*confine)(void))
+static void nowhere_to_go(const char *who, int (*become)(void))
 {
-	forbidden_common(who, confine);
-	refused(who, confine, "open a file", do_open);
-	refused(who, confine, "network socket", do_inet);
-	refused(who, confine, "Unix socket", do_unix);
-	refused(who, confine, "socket pair", do_pair);
-	refused(who, confine, "new namespace", do_namespace);
-	refused(who, confine, "thread", do_thread);
-	refused(who, confine, "SIGTERM to its group", do_terminate);
-	allowed(who, confine, "sealed memory", do_sealed);
+	forbidden_common(who, become);
+	refused(who, become, "open a file", do_open);
+	refused(who, become, "network socket", do_inet);
+	refused(who, become, "Unix socket", do_unix);
+	refused(who, become, "socket pair", do_pair);
+	refused(who, become, "new namespace", do_namespace);
+	refused(who, become, "thread", do_thread);
+	refused(who, become, "SIGTERM to its group", do_terminate);
+	allowed(who, become, "sealed memory", do_sealed);
 }
 
 int main(void)

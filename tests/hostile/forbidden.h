@@ -36,7 +36,7 @@ static void need_root(void)
 
 enum outcome { DONE, ERROR, KILLED, NOT_CONFINED };
 
-static enum outcome attempt(int (*confine)(void), long (*call)(void))
+static enum outcome attempt(int (*become)(void), long (*call)(void))
 {
 	int status;
 	pid_t pid;
@@ -44,7 +44,7 @@ static enum outcome attempt(int (*confine)(void), long (*call)(void))
 	fflush(stdout);
 	pid = fork();
 	if (pid == 0) {
-		if (confine())
+		if (become())
 			_exit(3);
 		_exit(call() < 0 ? 2 : 0);
 	}
@@ -69,20 +69,20 @@ static void verdict(int ok, const char *who, const char *what, const char *how)
 	       how);
 }
 
-static inline void refused(const char *who, int (*confine)(void),
+static inline void refused(const char *who, int (*become)(void),
 			   const char *what, long (*call)(void))
 {
-	enum outcome o = attempt(confine, call);
+	enum outcome o = attempt(become, call);
 
 	verdict(o == ERROR || o == KILLED, who, what,
 		o == KILLED ? "refused (killed)" : o == ERROR ? "refused" :
 		o == DONE ? "possible!" : "not tried: confinement failed");
 }
 
-static inline void allowed(const char *who, int (*confine)(void),
+static inline void allowed(const char *who, int (*become)(void),
 			   const char *what, long (*call)(void))
 {
-	verdict(attempt(confine, call) == DONE, who, what, "possible");
+	verdict(attempt(become, call) == DONE, who, what, "possible");
 }
 
 static inline int finish(void)
@@ -168,16 +168,16 @@ static inline long do_module(void)
 }
 
 /* What no process of trifold may do. */
-static inline void forbidden_common(const char *who, int (*confine)(void))
+static inline void forbidden_common(const char *who, int (*become)(void))
 {
-	refused(who, confine, "exec", do_exec);
-	refused(who, confine, "ptrace", do_ptrace);
-	refused(who, confine, "becoming root", do_root);
-	refused(who, confine, "mount", do_mount);
-	refused(who, confine, "executable memory", do_exec_memory);
-	refused(who, confine, "killing its parent", do_kill);
-	refused(who, confine, "creating a file", do_create);
-	refused(who, confine, "loading a module", do_module);
+	refused(who, become, "exec", do_exec);
+	refused(who, become, "ptrace", do_ptrace);
+	refused(who, become, "becoming root", do_root);
+	refused(who, become, "mount", do_mount);
+	refused(who, become, "executable memory", do_exec_memory);
+	refused(who, become, "killing its parent", do_kill);
+	refused(who, become, "creating a file", do_create);
+	refused(who, become, "loading a module", do_module);
 }
 
 #endif /* TESTS_FORBIDDEN_H */

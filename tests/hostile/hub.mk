@@ -39,7 +39,7 @@ $(O)/hostile/hub_life $(O)/hostile/hub_offences $(O)/hostile/hub_mutants $(O)/ho
 
 HOSTILE += confine_symbolizerd
 hostile_confine_symbolizerd_SRCS := symbolizerd/worker/confine.c ipc/sealed.c \
-	common/log.c common/sandbox.c common/sandbox_root.c
+	common/log.c common/sandbox.c
 hostile_confine_symbolizerd_LIBS := -lseccomp -lcap-ng
 
 # real workers with a runtime of the test's own

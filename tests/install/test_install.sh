@@ -52,7 +52,7 @@ wanted() {
 		echo "644 usr/share/doc/trifold/$f"
 	done
 	for f in docs/man/*; do
-		f=$(basename "$f" .in)
+		f=$(basename "$f")
 		echo "644 usr/share/man/man${f##*.}/$f"
 	done
 }

@@ -38,13 +38,32 @@ def check(name, got, want=None):
 def pages():
     texts = {}
     for path in sorted(glob.glob("docs/man/*")):
-        name = os.path.basename(path)
-        if name.endswith(".in"):
-            texts[name[:-3]] = say("manual", path)
-        else:
-            with open(path, encoding="ascii") as f:
-                texts[name] = f.read()
+        with open(path, encoding="ascii") as f:
+            texts[os.path.basename(path)] = f.read()
     return texts
+
+
+def words(part):
+    """The words of a part of a page, as a reader sees them; of macros those of options,
+    variables and literals."""
+    found = []
+    for line in part.splitlines():
+        m = re.match(r"\.(?:It )?(?:Fl|Ql|Ev|Cm) (.*?)(?: \.)?$", line)
+        if m:
+            line = re.sub(r"^\\-", "--", m[1]).replace(" Ar ", " ")
+        elif line.startswith("."):
+            continue
+        found += line.replace("\\&", "").replace("\\-", "-").replace("\\e", "\\").split()
+    return found
+
+
+def same(what, got, want):
+    """One mistake, with the first word that differs, or none."""
+    if got == want:
+        return []
+    n = next((i for i, (a, b) in enumerate(zip(got, want)) if a != b), min(len(got), len(want)))
+    return [f"{what}: '{' '.join(got[max(n - 5, 0):n + 5])}', the program says "
+            f"'{' '.join(want[max(n - 5, 0):n + 5])}'"]
 
 
 def options(text, prefix=""):
@@ -80,27 +99,36 @@ def commands(text):
     part = text[text.index("\n.Sh COMMANDS"):text.index("\n.Sh ENVIRONMENT")]
     sections = {s.split("\n")[0]: s for s in part.split("\n.Ss ")[1:]}
     check("trifold.1 has every command", set(sections), set(names))
-    got, want = set(), set()
+    wrong, known = [], {"version", "name"}
     for c in names:
-        got |= options(sections.get(c, ""), c + " --")
-        want |= {f"{c} --{o}" for o in re.findall(r"^  --([a-z-]+)", say(c, "--help"), re.M)}
-    check("trifold.1 has every option", got, want)
-    known = {w.split("--")[1] for w in want} | {"version", "name"}
+        help_ = say(c, "--help")
+        known |= set(re.findall(r"^  --([a-z-]+)", help_, re.M))
+        wrong += same(c, words(sections.get(c, "").partition("\n")[2]), help_.split()[1:])
+    check("trifold.1 has the words of each --help", wrong)
     mentioned = set(re.findall(r"\\-\\-([a-z][a-z-]*)|Fl \\-([a-z-]+)", text))
-    check("trifold.1 mentions no other", sorted({a or b for a, b in mentioned} - known))
+    check("trifold.1 mentions no other option", sorted({a or b for a, b in mentioned} - known))
 
 
 def keys(text):
-    want, section = set(), ""
-    for line in say("check-config", "--defaults").splitlines():
-        m = re.match(r"\[(.+)\]$", line)
+    """trifold.conf.5 against the file of defaults: meaning, default, and what overrides it."""
+    want, section = {}, ""
+    for block in say("check-config", "--defaults").split("\n\n")[1:]:
+        m = re.match(r"\[(.+)\]$", block)
         section = m[1] if m else section
-        m = re.match(r"#([a-z_]+) =", line)
-        if m:
-            want.add(f"{section}: {m[1]}")
-    got = {f"{s.split(chr(10))[0]}: {k}" for s in text.split("\n.Ss ")[1:]
-           for k in re.findall(r"^\.It Cm (\S+)", s, re.M)}
-    check("trifold.conf.5 has every key", got, want)
+        m = re.match(r"((?:# .*\n)+)#([a-z_]+) =(.*)$", block)
+        if not m:
+            continue
+        meaning, _, others = re.sub(r"^# ?", "", m[1], flags=re.M).partition("Overridden by ")
+        item = [*meaning.split(), "Default:", *(m[3].split() or ["none."])]
+        for other in others.rstrip(".\n").split():
+            item += ["Option:" if other.startswith("--") else "Variable:", other.rstrip(",")]
+        want[f"{section}: {m[2]}"] = item
+    got = {f"{s.split(chr(10))[0]}: {k}": words(item)
+           for s in text.split("\n.Ss ")[1:]
+           for k, item in re.findall(r"^\.It Cm (\S+)\n(.*?)(?=^\.It |^\.El)", s, re.M | re.S)}
+    check("trifold.conf.5 has every key", set(got), set(want))
+    check("trifold.conf.5 has what is said of each", sum(
+        (same(k, got.get(k, []), want[k]) for k in want), []))
 
 
 def daemon(name, directory, text):

@@ -73,7 +73,7 @@ wanted_files() {
 		echo " 100644 root:root /usr/lib/systemd/system/$f"
 	done
 	for f in docs/man/*; do
-		page=$(basename "$f" .in)
+		page=$(basename "$f")
 		case $page in
 		trifold-viewer.8)	echo -n trifold-viewer ;;
 		*)			echo -n trifold ;;

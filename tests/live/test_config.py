@@ -115,7 +115,7 @@ service_name = "x
 SAID = {
     1: "write a [section] before", 2: "did you mean [sampling]?", 5: "did you mean frequency?",
     6: 'from 1 to 1000, not "97 # fast" (a comment needs a line of its own)',
-    8: "set in line 7 already", 9: "budget belongs into [tables]", 11: "http://HOST:PORT",
+    8: "set in line 7 already", 9: "budget belongs in [tables]", 11: "http://HOST:PORT",
     12: 'not "..."', 13: "full path", 14: "without client_certificate", 15: "key = value",
     16: "no key before", 17: "[name]", 18: "not closed", 19: "control character 0x01",
 }
@@ -408,7 +408,7 @@ def reload():
             # a mistake: nothing changes
             write(path, conf_text(r["b"].url, more="frequency = 1\n"))
             run.hup()
-            assert f"{path}:6: frequency belongs into [sampling]" in run.said(), run.said()
+            assert f"{path}:6: frequency belongs in [sampling]" in run.said(), run.said()
             n = len(r["a"].requests())
             wait_for(lambda: len(r["a"].requests()) >= n + 2)
             assert not r["b"].requests() and before == run.daemons()

@@ -93,7 +93,7 @@ def mistakes():
         for i, data in enumerate((b"\xff" * 100, b"\x0a\x02\x0a\x00", b"")):
             bad = write(tmp, f"bad{i}.otlp", data)
             said = convert(bad, out, status=1)
-            assert "is no OTLP request" in said or "has no samples" in said, said
+            assert "is not an OTLP request" in said or "has no samples" in said, said
         big = write(tmp, "big.otlp", b"")
         os.truncate(big, (256 << 20) + 1)
         assert "too large" in convert(big, out, status=1)

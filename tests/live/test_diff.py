@@ -110,7 +110,7 @@ def lines():
         assert "for .otlp files" in diff(plain, plain, "--names", "raw", status=2)
         assert "--names needs one of short|full|raw" in diff(a, b, "--names", "long", status=2)
         bad = write(tmp, "bad.otlp", "x" * 99)
-        assert "is no OTLP request" in diff(a, bad, status=1)
+        assert "is not an OTLP request" in diff(a, bad, status=1)
         out = os.path.join(tmp, "d.html")
         diff(a, b, "--by", "line", "--output", out)
         with open(out, encoding="utf-8") as f:

@@ -29,17 +29,17 @@ unit_pprof_LIBS := $(CLI_FORMATS_LIBS)
 unit_cli_options_SRCS := cli/config/options.c cli/config/suggest.c common/number.c $(CLI_FORMATS)
 unit_cli_options_LIBS := $(CLI_FORMATS_LIBS)
 # with test doubles of programs.c, identity.c and runtime_dir.c
-unit_supervise_SRCS := cli/supervisor/supervise.c cli/supervisor/ask.c
-unit_ask_SRCS := cli/supervisor/ask.c
-unit_programs_SRCS := cli/supervisor/programs.c cli/supervisor/ask.c cli/supervisor/identity.c \
+unit_supervise_SRCS := cli/supervisor/supervise.c cli/supervisor/ask.c cli/supervisor/program_table.c
+unit_ask_SRCS := cli/supervisor/ask.c cli/supervisor/program_table.c
+unit_programs_SRCS := cli/supervisor/programs.c cli/supervisor/ask.c cli/supervisor/program_table.c cli/supervisor/identity.c \
 	common/wait_status.c
 unit_sudo_caller_SRCS := cli/record/sudo_caller.c common/number.c
 # with test doubles of orders.c and console.c
-unit_phases_SRCS := cli/front/phases.c cli/record/plan.c cli/config/libexec.c common/wait_status.c \
+unit_phases_SRCS := cli/front/phases.c cli/record/plan.c cli/config/libexec.c cli/supervisor/program_table.c common/wait_status.c \
 	common/log.c
 unit_console_SRCS := cli/record/console.c profile/outfile.c common/log.c
-unit_plan_SRCS := cli/supervisor/ask.c cli/front/make_plan.c cli/record/plan.c \
-	cli/record/recorder_link.c cli/config/env.c cli/config/keys.c cli/config/suggest.c common/pairs.c common/listen.c common/number.c common/sandbox.c ipc/fdpass.c common/send_fds.c common/log.c $(CLI_FORMATS)
+unit_plan_SRCS := cli/supervisor/ask.c cli/supervisor/program_table.c cli/front/make_plan.c cli/record/plan.c \
+	cli/record/recorder_link.c cli/config/env.c cli/config/keys.c cli/config/suggest.c common/pairs.c common/listen.c common/number.c common/sandbox.c ipc/fdpass.c common/send_fds.c common/log.c  $(CLI_FORMATS)
 unit_plan_LIBS := $(CLI_FORMATS_LIBS) -lseccomp -lcap-ng
 CONTAINER_NAME := cli/record/container_name.c cli/record/container_json.c common/read_all.c common/buffer.c
 UNIT += container_name
@@ -54,7 +54,7 @@ unit_launcher_LIBS := -lseccomp -lcap-ng
 unit_progress_SRCS := cli/front/progress.c ipc/counters.c
 
 unit_doctor_SRCS := cli/status/doctor_probe.c cli/status/doctor_checks.c \
-	cli/config/libexec.c common/number.c common/log.c
+	cli/config/libexec.c cli/supervisor/program_table.c common/number.c common/log.c
 
 # writes made-up profiles for tests/live/test_page.sh and test_pprof.sh
 $(O)/live/test_page: $(O)/san/tests/live/test_page.o \
@@ -67,7 +67,7 @@ UNIT += report
 unit_report_SRCS := cli/status/report.c cli/status/report_json.c common/json.c common/buffer.c \
 	common/log.c ipc/counter_table.c ipc/counters.c
 
-CLI_TOP := cli/top/json.c cli/top/model.c cli/top/count.c cli/top/rows.c cli/top/state.c \
+CLI_TOP := cli/top/plain.c cli/top/model.c cli/top/count.c cli/top/rows.c cli/top/state.c \
 	cli/top/text.c $(CLI_FORMATS)
 UNIT += top_model top_state
 unit_top_model_SRCS := $(CLI_TOP)

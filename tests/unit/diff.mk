@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-DIFF := cli/convert/folded_read.c common/number.c cli/diff/rows.c cli/diff/html.c cli/diff/folded_pairs.c profile/outfile.c common/read_all.c \
+DIFF := cli/convert/folded_read.c common/number.c cli/diff/rows.c cli/diff/html.c profile/outfile.c common/read_all.c \
 	common/log.c
 UNIT += folded_read diff
 unit_folded_read_SRCS := $(DIFF) $(CLI_FORMATS)

@@ -135,7 +135,7 @@ TEST(config_judges_the_rest)
 	CHECK(!*value(KEY_CA, "/etc/passwd"));
 	CHECK(strstr(value(KEY_CA, "passwd"), "full path"));
 	CHECK(strstr(value(KEY_CA, "/nonexistent"), "No such file"));
-	CHECK(strstr(value(KEY_CA, "/etc"), "no file"));
+	CHECK(strstr(value(KEY_CA, "/etc"), "not a regular file"));
 }
 
 TEST(config_guesses_what_was_meant)
@@ -145,10 +145,10 @@ TEST(config_guesses_what_was_meant)
 		{ "[sampling]\nFrequency=1", "did you mean frequency?" },
 		{ "[export]\nendpoitn=1", "did you mean endpoint?" },
 		{ "[expotr]", "did you mean [export]?" },
-		{ "[export]\nfrequency=1", "frequency belongs into [sampling]" },
+		{ "[export]\nfrequency=1", "frequency belongs in [sampling]" },
 		{ "[export]\nzzz=1", "[export] has no key zzz; `trifold" },
 		{ "[zzz]\nx=1", "there is no section [zzz]; `trifold" },
-		{ "[tables \"x\"]", "[tables] has no second name" },
+		{ "[tables \"x\"]", "[tables] takes no second name" },
 		{ "x=1", "write a [section] before" },
 		{ "[log]\nverbose=yes\nverbose=no", "set in line 2 already" },
 		{ "[log]\n\xff\x80=yes", "has no key \\xff\\x80" },
@@ -175,7 +175,7 @@ TEST(config_tells_no_end_of_mistakes)
 	for (const char *s = said; (s = strchr(s, '\n')); s++)
 		lines++;
 	CHECK_EQ(lines, CONFIG_MISTAKES_MAX + 1);
-	CHECK(strstr(said, "no more are told"));
+	CHECK(strstr(said, "the rest is not reported"));
 }
 
 TEST(config_hides_secrets)
@@ -384,7 +384,7 @@ TEST(config_judges_further_receivers)
 		  "3 [export \"a\"] is in line 1 already" },
 		{ "[export \"a\"]\nendpoint=http://x\nclient_key=/etc/passwd",
 		  "3 client_key without client_certificate" },
-		{ "[resource \"a\"]\nx=1", "1 [resource] has no second name" },
+		{ "[resource \"a\"]\nx=1", "1 [resource] takes no second name" },
 		{ "[expotr \"a\"]\nx=1", "1 there is no section [expotr]: did" },
 		{ "[export \"a\"]\nendpoint=http://x\nendpoint=http://x",
 		  "3 endpoint was set in line 2 already" },
@@ -406,7 +406,7 @@ TEST(config_judges_further_receivers)
 			"[export \"%d\"]\nendpoint=http://%d\n", i, i);
 	CHECK_EQ(parse(many), -EINVAL);
 	CHECK_EQ(c.n_more, CONFIG_MORE_MAX);
-	CHECK(!strcmp(said, "15 there are more than 7 further receivers\n"));
+	CHECK(!strcmp(said, "15 there are more than 7 additional receivers\n"));
 }
 
 TEST(config_has_a_cache_for_debug_files)

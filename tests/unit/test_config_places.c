@@ -96,7 +96,7 @@ TEST(config_is_made_of_all_files_by_name)
 	/* the administrator's file takes the vendor's place */
 	put("etc/trifold.conf", "[export]\nservice_name=\n");
 	CHECK_EQ(load(), -EINVAL);
-	CHECK(strstr(said, "etc/trifold.conf:2 service_name belongs into [resource]"));
+	CHECK(strstr(said, "etc/trifold.conf:2 service_name belongs in [resource]"));
 	CHECK(!strstr(said, "lib/trifold.conf:"));
 	CHECK_EQ(c.n_files, 4);
 	end();

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "cli/diff/folded_pairs.h"
 #include "tests/unit/harness.h"
 
 static struct folded_tree t;

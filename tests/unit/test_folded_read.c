@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "cli/diff/folded_pairs.h"
 #include "profile/formats/folded.h"
 #include "tests/unit/cli_batch.h"
 #include "tests/unit/harness.h"
@@ -45,7 +44,7 @@ static char *both(const char *a, const char *b)
 	CHECK_EQ(read_exact(&t, 0, a, strlen(a)), 0);
 	CHECK_EQ(read_exact(&t, 1, b, strlen(b)), 0);
 	CHECK_EQ(folded_sort(&t), 0);
-	CHECK_EQ(diff_encode_folded(&t, &out), 0);
+	CHECK_EQ(folded_encode_pairs(&t, &out), 0);
 	folded_fini(&t);
 	buffer_add(&out, "", 1);
 	CHECK(!out.failed);
@@ -158,7 +157,7 @@ TEST(folded_read_reads_what_we_write)
 	CHECK_EQ(read_exact(&t, 0, (char *)out.data, out.len), 0);
 	CHECK_EQ(t.samples[0], 7);
 	CHECK_EQ(folded_sort(&t), 0);
-	CHECK_EQ(diff_encode_folded(&t, &twice), 0);
+	CHECK_EQ(folded_encode_pairs(&t, &twice), 0);
 	/* the same, in the same order, with " 0" at each line's end */
 	for (size_t i = 0, k = 0; i < out.len; i++, k++) {
 		if (out.data[i] == '\n') {
@@ -204,7 +203,7 @@ TEST(folded_read_knows_lines)
 		CHECK_EQ(read_exact(&t, 0, v[i / 2].in, strlen(v[i / 2].in)), 0);
 		CHECK_EQ(t.lines[0], v[i / 2].has);
 		CHECK_EQ(folded_sort(&t), 0);
-		CHECK_EQ(diff_encode_folded(&t, &out), 0);
+		CHECK_EQ(folded_encode_pairs(&t, &out), 0);
 		if (out.len != strlen(want) || memcmp(out.data, want, out.len))
 			printf("# %.*s, want %s", (int)out.len, out.data, want);
 		CHECK(out.len == strlen(want) &&

@@ -3,7 +3,7 @@
  * Children take the steps; what became of them is read from outside, in
  * /proc/PID, and proved by what kills them.
  */
-#include "common/sandbox_more.h"
+#include "common/sandbox.h"
 #include "tests/unit/child.h"
 #include "tests/unit/harness.h"
 
@@ -15,9 +15,11 @@
 #include <linux/securebits.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -125,12 +127,11 @@ static bool status_is(pid_t pid, const char *key, const char *want)
 
 static int become_nobody_with_two(void)
 {
-	static const int caps[] = { CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH };
 	static const gid_t groups[] = { 4, 6 };
 
 	if (setgroups(2, groups) < 0)
 		return 1;
-	return sandbox_identity(NOBODY, NOBODY, caps, 2);
+	return sandbox_identity(NOBODY, NOBODY, CAP(SYS_PTRACE) | CAP(DAC_READ_SEARCH));
 }
 
 TEST(sandbox_identity_keeps_exactly_the_capabilities_asked_for)
@@ -152,7 +153,7 @@ TEST(sandbox_identity_keeps_exactly_the_capabilities_asked_for)
 
 static int become_nobody(void)
 {
-	return sandbox_identity(NOBODY, NOBODY, NULL, 0);
+	return sandbox_identity(NOBODY, NOBODY, 0);
 }
 
 TEST(sandbox_identity_without_capabilities_has_none)
@@ -192,10 +193,9 @@ TEST(sandbox_identity_is_for_good)
 /* As under a unit with User= and AmbientCapabilities=. */
 static int stay_and_drop_one(void)
 {
-	static const int caps[] = { CAP_SYS_PTRACE };
 	int r = become_nobody_with_two();
 
-	return r ? r : sandbox_identity((uid_t)-1, (gid_t)-1, caps, 1);
+	return r ? r : sandbox_identity((uid_t)-1, (gid_t)-1, CAP(SYS_PTRACE));
 }
 
 TEST(sandbox_identity_may_stay_and_drop)
@@ -212,10 +212,8 @@ TEST(sandbox_identity_may_stay_and_drop)
 
 static void ask_for_too_much(void)
 {
-	static const int caps[] = { CAP_SYS_PTRACE, CAP_BPF };
-
 	MUST(become_nobody_with_two() == 0);
-	MUST(sandbox_identity((uid_t)-1, (gid_t)-1, caps, 2) < 0);
+	MUST(sandbox_identity((uid_t)-1, (gid_t)-1, CAP(SYS_PTRACE) | CAP(BPF)) < 0);
 }
 
 TEST(sandbox_identity_fails_without_the_capability)
@@ -227,8 +225,8 @@ TEST(sandbox_identity_fails_without_the_capability)
 TEST(sandbox_identity_never_stays_root)
 {
 	need_root();
-	CHECK_EQ(sandbox_identity(0, 0, NULL, 0), -EPERM);
-	CHECK_EQ(sandbox_identity((uid_t)-1, (gid_t)-1, NULL, 0), -EPERM);
+	CHECK_EQ(sandbox_identity(0, 0, 0), -EPERM);
+	CHECK_EQ(sandbox_identity((uid_t)-1, (gid_t)-1, 0), -EPERM);
 	CHECK_EQ(geteuid(), 0);
 	/* refused before anything was given up */
 	CHECK_EQ(prctl(PR_CAPBSET_READ, CAP_SETUID), 1);
@@ -236,7 +234,12 @@ TEST(sandbox_identity_never_stays_root)
 
 static int set_limits(void)
 {
-	return sandbox_limits(33, 1ULL << 44, 5, false);
+	static const struct confinement c = {
+		.limits = { COMMON_LIMITS, LIMIT(NOFILE, 33), LIMIT(AS, 1ULL << 44),
+			    LIMIT(CPU, 7), NO_PROCESSES, NO_LOCKED_MEMORY },
+	};
+
+	return sandbox_limits(&c);
 }
 
 TEST(sandbox_limits_are_hard)
@@ -250,14 +253,19 @@ TEST(sandbox_limits_are_hard)
 	CHECK(strstr(text, "Max locked memory         0                    0 "));
 	CHECK(strstr(text, "Max msgqueue size         0                    0 "));
 	CHECK(strstr(text, "Max stack size            1048576              1048576 "));
-	CHECK(strstr(text, "Max processes             5                    5 "));
+	CHECK(strstr(text, "Max processes             0                    0 "));
+	CHECK(strstr(text, "Max cpu time              7                    7 "));
 	CHECK(strstr(text, "Max address space         17592186044416       17592186044416 "));
 	end(&c);
 }
 
 static int leave_some_limits(void)
 {
-	return sandbox_limits(64, 0, -1, true);
+	static const struct confinement c = {
+		.limits = { COMMON_LIMITS, LIMIT(NOFILE, 64) },
+	};
+
+	return sandbox_limits(&c);
 }
 
 TEST(sandbox_limits_leaves_what_is_not_asked_for)
@@ -330,7 +338,7 @@ static const char *const keep_paths[] = {
 
 static int new_root(void)
 {
-	return sandbox_namespaces(true, keep_paths);
+	return sandbox_namespaces(NEW_ROOT | CLONE_NEWNET, keep_paths, NULL);
 }
 
 static void look_around(void)
@@ -398,7 +406,7 @@ static int empty_root(void)
 	DIR *dir;
 	int n = 0;
 
-	if (sandbox_namespaces(false, NULL))
+	if (sandbox_namespaces(NEW_ROOT, NULL, NULL))
 		return 1;
 	dir = opendir("/");
 	if (!dir)
@@ -427,7 +435,7 @@ static int two_to_write(void)
 
 	if (!mkdtemp(dir) || !mkdtemp(other))
 		return 1;
-	if (sandbox_namespaces_with(false, keep, write))
+	if (sandbox_namespaces(NEW_ROOT, keep, write))
 		return 2;
 	for (int i = 0; i < 3; i += 2) {
 		char path[64];
@@ -457,7 +465,7 @@ static int nobody_namespaces(void)
 {
 	int r = become_nobody();
 
-	return r ? r : sandbox_namespaces(true, NULL);
+	return r ? r : sandbox_namespaces(NEW_ROOT | CLONE_NEWNET, NULL, NULL);
 }
 
 TEST(sandbox_namespaces_without_the_right_does_nothing)
@@ -478,7 +486,7 @@ static void landlock_deny(void)
 	int fd = open("/etc/passwd", O_RDONLY);
 	char text[4];
 
-	MUST(sandbox_quiet(0) == 0 && sandbox_landlock_deny() == 0);
+	MUST(sandbox_quiet(0) == 0 && sandbox_landlock(false, NULL, NULL) == 0);
 	MUST(read(fd, text, 4) == 4);		/* held before: still good */
 	MUST(open("/etc/passwd", O_RDONLY) < 0 && errno == EACCES);
 	MUST(open("/", O_RDONLY | O_DIRECTORY) < 0 && errno == EACCES);
@@ -487,10 +495,15 @@ static void landlock_deny(void)
 	MUST(kill(getppid(), 0) < 0 || syscall(444, NULL, 0, 1) < 6);
 }
 
-TEST(sandbox_landlock_deny_opens_nothing)
+TEST(sandbox_landlock_opens_nothing)
 {
 	need_landlock();
 	CHECK_EQ(fate(landlock_deny), 0);
+}
+
+static int allow_reading(int ruleset, const void *paths)
+{
+	return sandbox_allow_files(ruleset, paths, NULL, 0);
 }
 
 static void landlock_read(void)
@@ -499,7 +512,7 @@ static void landlock_read(void)
 		"/etc/passwd", "/usr/include", "/nonexistent", NULL,
 	};
 
-	MUST(sandbox_quiet(0) == 0 && sandbox_landlock_read(paths) == 0);
+	MUST(sandbox_quiet(0) == 0 && sandbox_landlock(true, allow_reading, paths) == 0);
 	MUST(open("/etc/passwd", O_RDONLY) >= 0);
 	MUST(open("/etc/passwd", O_RDWR) < 0 && errno == EACCES);
 	MUST(open("/usr/include/stdio.h", O_RDONLY) >= 0);
@@ -509,15 +522,21 @@ static void landlock_read(void)
 	     errno == EACCES);
 }
 
-TEST(sandbox_landlock_read_opens_only_those_named)
+TEST(sandbox_landlock_opens_only_those_named)
 {
 	need_landlock();
 	CHECK_EQ(fate(landlock_read), 0);
 }
 
-static void landlock_files(void)
+static int allow_dirs(int ruleset, const void *dirs)
 {
 	static const char *const paths[] = { "/etc/passwd", NULL };
+
+	return sandbox_allow_files(ruleset, paths, dirs, 3);
+}
+
+static void landlock_files(void)
+{
 	char top[] = "/tmp/trifold-land-XXXXXX", other[] = "/tmp/trifold-land-XXXXXX";
 	int dirs[3] = { -1, -1, -1 }, dir, fd;
 
@@ -525,7 +544,7 @@ static void landlock_files(void)
 	dir = dirs[1] = open(top, O_RDONLY | O_DIRECTORY);
 	dirs[2] = open(other, O_RDONLY | O_DIRECTORY);
 	MUST(dir >= 0 && dirs[2] >= 0 && sandbox_quiet(0) == 0 &&
-	     sandbox_landlock_files(paths, dirs, 3) == 0);
+	     sandbox_landlock(true, allow_dirs, dirs) == 0);
 	MUST(openat(dirs[2], "a", O_WRONLY | O_CREAT | O_EXCL, 0600) >= 0 &&
 	     unlinkat(dirs[2], "a", 0) == 0);
 	fd = openat(dir, "a", O_WRONLY | O_CREAT | O_EXCL, 0600);
@@ -544,7 +563,7 @@ static void landlock_files(void)
 	     errno == EACCES);
 }
 
-TEST(sandbox_landlock_files_may_write_into_directories)
+TEST(sandbox_landlock_may_write_into_directories)
 {
 	need_landlock();
 	CHECK_EQ(fate(landlock_files), 0);
@@ -555,22 +574,16 @@ TEST(sandbox_landlock_files_may_write_into_directories)
 
 static int confine_all(void)
 {
-	int r = sandbox_namespaces(true, NULL);
+	static const struct confinement c = {
+		.namespaces = NEW_ROOT | CLONE_NEWNET,
+		.limits = { COMMON_LIMITS, LIMIT(NOFILE, 64) }, .deathsig = SIGKILL,
+	};
+	int r = sandbox_namespaces(c.namespaces, NULL, NULL);
 
-	if (!r)
-		r = sandbox_limits(64, 0, 0, false);
-	if (!r)
-		r = become_nobody();
-	if (!r)
-		r = sandbox_quiet(SIGKILL);
-	if (!r)
-		r = sandbox_landlock_deny();
-	if (!r)
-		r = sandbox_seccomp(NULL, 0);
-	return r;
+	return r ? r : confine(&c, &(struct confine_as){ .uid = NOBODY, .gid = NOBODY });
 }
 
-TEST(sandbox_all_steps_together)
+TEST(confine_takes_all_steps)
 {
 	struct child c;
 
@@ -583,4 +596,72 @@ TEST(sandbox_all_steps_together)
 	CHECK(status_is(c.pid, "Seccomp:", "2"));
 	CHECK(other_namespace(c.pid, "net"));
 	end(&c);
+}
+
+/* What is set in a struct confine_as, in the order of its calls. */
+static char called[8];
+static int held;
+
+static int note_opens(void *arg)
+{
+	held = open("/etc/hostname", O_RDONLY);
+	strcat(called, geteuid() == NOBODY && held >= 0 ? "o" : "?");
+	return arg == called ? 0 : -EINVAL;
+}
+
+static int note_allows(int ruleset, const void *arg)
+{
+	static const char *const paths[] = { "/etc/passwd", NULL };
+
+	strcat(called, arg == called ? "a" : "?");
+	return sandbox_allow_files(ruleset, paths, NULL, 0);
+}
+
+static int note_checks(void *arg)
+{
+	bool denied = open("/etc/hostname", O_RDONLY) < 0 && errno == EACCES;
+
+	strcat(called, arg == called && denied ? "c" : "?");
+	return open("/etc/passwd", O_RDONLY) >= 0 ? 0 : -errno;
+}
+
+static int refuse_checks(void *arg)
+{
+	(void)arg;
+	return -ENOKEY;
+}
+
+static const struct sandbox_rule uname_rule[] = { YES(uname) };
+static const struct confinement with_calls = {
+	.landlock = LANDLOCK_FILES, .rules = { RULES(uname_rule, NULL) },
+};
+
+static void confine_calls(void)
+{
+	int spare = dup2(2, 9), keep[] = { 1, 2 };
+	struct utsname u;
+
+	MUST(confine(&with_calls, &(struct confine_as){
+		.uid = NOBODY, .gid = NOBODY, .keep = keep, .n_keep = 2,
+		.opens = note_opens, .allows = note_allows, .checks = note_checks,
+		.arg = called }) == 0);
+	MUST(!strcmp(called, "oac"));
+	MUST(spare == 9 && held == 0 && fcntl(spare, F_GETFL) < 0);
+	MUST(uname(&u) == 0);
+	getsid(0);		/* in no table */
+}
+
+static void confine_fails(void)
+{
+	MUST(confine(&with_calls, &(struct confine_as){
+		.uid = NOBODY, .gid = NOBODY, .checks = refuse_checks }) == -ENOKEY);
+	MUST(prctl(PR_GET_SECCOMP) == 0);
+}
+
+TEST(confine_calls_back_between_its_steps)
+{
+	need_root();
+	need_landlock();
+	CHECK_EQ(WTERMSIG(fate(confine_calls)), SIGSYS);
+	CHECK_EQ(fate(confine_fails), 0);
 }

@@ -34,15 +34,17 @@ static const struct sandbox_rule own_rules[] = {
 	{ .nr = -1 },
 };
 
+static const struct confinement base_only, with_own = { .rules = { RULES(own_rules, NULL) } };
+
 static void filter_base(void)
 {
-	MUST(sandbox_quiet(0) == 0 && sandbox_seccomp(NULL, 0) == 0);
+	MUST(sandbox_quiet(0) == 0 && sandbox_seccomp(&base_only) == 0);
 }
 
 static void filter_own(void)
 {
 	MUST(sandbox_quiet(0) == 0 &&
-	     sandbox_seccomp(own_rules, N(own_rules)) == 0);
+	     sandbox_seccomp(&with_own) == 0);
 }
 
 #define KILLED(name, call)						\
@@ -168,11 +170,12 @@ int __wrap_seccomp_load(const scmp_filter_ctx ctx)
 
 static void load_prog(const struct sandbox_rule *rules, size_t n)
 {
+	const struct confinement c = { .rules = { { rules, n, NULL } } };
 	int fd = memfd_create("filter", 0);
 	ssize_t got;
 
 	export_fd = fd;
-	CHECK_EQ(sandbox_seccomp(rules, n), 0);
+	CHECK_EQ(sandbox_seccomp(&c), 0);
 	export_fd = -1;
 	got = pread(fd, prog, sizeof(prog), 0);
 	CHECK(got > 0 && (size_t)got < sizeof(prog));

@@ -2,7 +2,7 @@
 /*
  * The keys of `trifold top`: what they change, whatever is pressed.
  */
-#include "cli/top/json.h"
+#include "cli/top/plain.h"
 #include "cli/top/state.h"
 #include "cli/top/text.h"
 #include "common/clock.h"

@@ -2,64 +2,68 @@
 #include "viewer/server/confine.h"
 
 #include <limits.h>
-#include <seccomp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-#include "common/sandbox.h"
 #include "viewer/server/http.h"
 
 #define NOFILE		(LISTEN_MAX * HTTP_CONNECTIONS + 32)
-/* beside what is kept: batches, requests, their messages, answers */
+/* without the batches that are kept, four times their memory: requests, answers */
 #define ADDRESS_SPACE	(2ULL << 30)
 
 /* Beyond base_rules of common/sandbox.c; tests/live/test_filters.py fails if a
  * call is not used. */
-static const struct sandbox_rule rules[] = {
-	/* browsers: their connections; answers that are not held back; the end
-	 * of one that is told off: http.c */
+static const struct sandbox_rule viewer_rules[] = {
+	/* browsers: accept, answers sent without delay, end of a refused
+	 * connection: http.c */
 	YES(accept4), YES(setsockopt), YES(shutdown),
-	/* the hub, again and again: conn_connect() of ipc/conn.c */
-	{ .nr = SCMP_SYS(socket), .mask = INT, .value = AF_UNIX, .mask2 = INT,
-	  .value2 = SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK },
+};
+
+static const struct sandbox_rule viewer_hub_rules[] = {
+	/* connect to the hub, again when it ends: conn_connect() of ipc/conn.c */
+	WHEN_BOTH(socket, 0, INT, AF_UNIX, INT,
+		  SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK),
 	YES(connect),
 };
 
-/* Without a hub the last two rules are left out. */
-#define HUB_RULES	2
+/* places in the arrays of confinement_viewer */
+#define VIEWER_MEMORY	0
+#define VIEWER_HUB	1
 
-/* The directory of the hub's socket: that may be made again. */
-static void confine_hub_directory(const struct viewer_config *c,
-				  char dir[PATH_MAX])
-{
-	snprintf(dir, PATH_MAX, "%s", c->hub ? c->hub : "/");
-	*strrchr(dir, '/') = '\0';
-}
+const struct confinement confinement_viewer = {
+	.process = "viewer",
+	.namespaces = NEW_ROOT | CLONE_NEWNET,
+	.limits = {
+		[VIEWER_MEMORY] = LIMIT(AS, ADDRESS_SPACE), COMMON_LIMITS,
+		LIMIT(NOFILE, NOFILE), NO_PROCESSES, NO_LOCKED_MEMORY,
+	},
+	.deathsig = SIGTERM, .may_be_unit = true,
+	.rules = {
+		RULES(viewer_rules, NULL),
+		[VIEWER_HUB] = RULES(viewer_hub_rules, "with a hub"),
+	},
+};
 
-int viewer_confine(const struct viewer_config *c)
+int viewer_confine(const struct viewer_config *v)
 {
+	struct confinement c = confinement_viewer;
+	const char *keep[] = { NULL, NULL };
 	char dir[PATH_MAX];
-	const char *keep[] = { dir, NULL };
 	int r;
 
-	confine_hub_directory(c, dir);
-	r = sandbox_namespaces(true, c->hub ? keep : NULL);
-	if (r == 0)
-		r = sandbox_limits(NOFILE, ADDRESS_SPACE +
-				   4 * ((uint64_t)c->memory_mib << 20), 0, false);
-	if (r == 0)
-		r = sandbox_identity(c->uid, c->gid, NULL, 0);
-	if (r == 0)
-		r = sandbox_quiet(getppid() == 1 ? 0 : SIGTERM);
-	if (r == 0)
-		r = sandbox_landlock_deny();
-	if (r == 0)
-		r = sandbox_seccomp(rules, sizeof(rules) / sizeof(rules[0]) -
-				    (c->hub ? 0 : HUB_RULES));
-	return r;
+	if (v->hub) {
+		/* its directory, since the socket may be made again */
+		snprintf(dir, sizeof(dir), "%s", v->hub);
+		*strrchr(dir, '/') = '\0';
+		keep[0] = dir;
+	} else {
+		c.rules[VIEWER_HUB].n = 0;
+	}
+	c.limits[VIEWER_MEMORY].max += 4 * ((uint64_t)v->memory_mib << 20);
+	r = sandbox_namespaces(c.namespaces, keep, NULL);
+	if (r)
+		return r;
+	return confine(&c, &(struct confine_as){ .uid = v->uid, .gid = v->gid });
 }

@@ -3,7 +3,10 @@
 #ifndef VIEWER_SERVER_CONFINE_H
 #define VIEWER_SERVER_CONFINE_H
 
+#include "common/sandbox.h"
 #include "viewer/server/config.h"
+
+extern const struct confinement confinement_viewer;
 
 /*
  * Call once the sockets listen and before the first connection is accepted.
@@ -11,10 +14,10 @@
  *
  * What the viewer can still do afterwards:
  *
- * - accept connections on its listening sockets of loopback, and talk to those
- *   who connect;
+ * - accept connections on its listening sockets of loopback, and talk to its
+ *   clients;
  * - with a hub: connect to Unix sockets of type SOCK_SEQPACKET in the directory
- *   of the hub's, as far as their mode lets its uid.  It has no way to a socket
+ *   of the hub's socket, if their mode allows its uid.  It has no way to a socket
  *   of another family or type, or to listen.  connect(2) itself cannot be
  *   limited to these: a listening socket of loopback can be made one that
  *   connects.  From its address, which bind(2) would be needed to change, no
@@ -24,7 +27,7 @@
  *
  * It holds no capability and cannot get one, is not dumpable, starts no
  * process and no thread, maps no executable memory, can open nothing, and sees
- * no file but those of the hub's directory, by name.
+ * only the names of the files in the hub's directory.
  */
 int viewer_confine(const struct viewer_config *c);
 
