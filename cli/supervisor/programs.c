@@ -143,11 +143,11 @@ static void program_add_args(struct args *args, const struct launch *l,
 	const char *output = ask_option(l->argv, "--output");
 	enum program id = m->program;
 
-	args_add(args, "%s", program_names[id]);
+	args_add(args, "%s", program_table[id].name);
 	if (id < PROGRAM_DAEMONS)
 		args_add_daemon(args, l, id);
 	else
-		args_add(args, "%s", strchr(program_names[id], '-') + 1);
+		args_add(args, "%s", PROGRAM_NAME(id));
 	if (id == PROGRAM_READER || id == PROGRAM_FRONT)
 		args_add(args, "%u", l->ids.uid[ID_FRONT]);
 	for (const char *w = m->words; w < (const char *)m + len; w += strlen(w) + 1)
