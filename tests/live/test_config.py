@@ -188,7 +188,7 @@ def permissions():
         os.chown(path, 0, 0)
         write(path, "[export]\nheaders = a=b\n", 0o644)
         status, _, err = check(path)
-        assert status == 0 and f"{path}:2: warning: everybody can read" in err, err
+        assert status == 0 and f"{path}:2: warning: any user can read" in err, err
         os.chmod(path, 0o640)
         status, _, err = check(path)
         assert status == 0 and not err, err
