@@ -111,6 +111,7 @@ def main():
         check("a struct's tag is declared once", [
             f"{tag}: {' '.join(sorted(names))}"
             for tag, names in tags.items() if len(names) > 1]),
+        check("a static function has its module's prefix", strays),
         check(f"no function is over {LINES_MAX} lines", [
             f"{name}: {function}: {lines}" for lines, function, name in sizes
             if lines > LINES_MAX and not name.startswith("bpf/")]),

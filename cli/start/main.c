@@ -6,9 +6,10 @@
  *   trifold-start --reload loaderd PID
  *
  * It has the unit's user and capabilities.  The daemon's words are what
- * trifold-config.service wrote (cli/unit/unit_config.h), if program_table.c lists
- * them.  The uids of other daemons are from /etc/passwd, sockets from that table.
- * Of the environment only systemd's own variables are passed on.
+ * trifold-config.service wrote (cli/unit/unit_config.h), and all must be listed in
+ * program_table.c, which also has the paths of the sockets.  The users of the other
+ * daemons are looked up in /etc/passwd.  Of the environment only systemd's own variables are
+ * passed on.
  * --reload: end the process PID, which the unit starts again, if it would get other
  * arguments now.
  */
@@ -118,10 +119,8 @@ static void start_add_uid(struct start_args *args, const char *user)
 	start_add(args, start_text("%u", pw->pw_uid));
 }
 
-static void start_add_fixed(struct start_args *args, enum program id)
+static void start_add_fixed(struct start_args *args, const struct program_row *d)
 {
-	const struct program_row *d = &program_table[id];
-
 	if (d->hub) {
 		start_add(args, "--hub");
 		start_add(args, d->hub);
@@ -130,9 +129,9 @@ static void start_add_fixed(struct start_args *args, enum program id)
 		start_add(args, d->uids[i].option);
 		start_add_uid(args, program_table[d->uids[i].whose].name);
 	}
-	if (id == PROGRAM_HUB)
+	if (d == &program_table[PROGRAM_HUB])
 		start_add(args, "--readers");
-	if (id == PROGRAM_VIEWER)
+	if (d == &program_table[PROGRAM_VIEWER])
 		start_add_sockets(args);
 }
 
@@ -187,7 +186,8 @@ static void start_add_words(struct start_args *args, enum program id)
 
 		*newline = '\0';
 		if (word + strlen(word) != newline || !start_word_allowed(id, word))
-			errx(1, WORDS_DIR "/%s: a word that is not on the list", PROGRAM_NAME(id));
+			errx(1, WORDS_DIR "/%s: a word that is not on the list",
+			     PROGRAM_NAME(id));
 		if (*word == '-')
 			start_add_option(args, word);
 		else
@@ -233,7 +233,8 @@ static enum program start_find(const char *name)
 		if (!strcmp(PROGRAM_NAME(id), name))
 			return id;
 	}
-	errx(2, "usage: trifold-start [--reload] loaderd|symbolizerd|exporterd|viewer [PID]");
+	errx(2, "usage: trifold-start [--reload] loaderd|symbolizerd|"
+	     "exporterd|viewer [PID]");
 }
 
 int main(int argc, char **argv)
@@ -253,7 +254,7 @@ int main(int argc, char **argv)
 		err(1, "/proc/self/exe");
 	start_environment();
 	start_add(&args, program_table[id].name);
-	start_add_fixed(&args, id);
+	start_add_fixed(&args, &program_table[id]);
 	start_add_words(&args, id);
 	if (reload)
 		return start_reload(&args, atoi(argv[3]));

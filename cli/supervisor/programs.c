@@ -62,8 +62,8 @@ static void args_add(struct args *args, const char *fmt, ...)
 
 static void args_add_daemon(struct args *args, const struct launch *l, enum program id)
 {
-	const struct program_row *program = &program_table[id];
 	const uid_t *uid = l->ids.uid;
+	const struct program_row *program = &program_table[id];
 
 	/* enum identity begins with the daemons, too */
 	args_add(args, "--uid=%u", uid[id]);

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "bpf/stop.h"
 #include "common/read_all.h"
 #include "symbolizerd/snapshot/text.h"
 #include "tests/unit/harness.h"
