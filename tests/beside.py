@@ -7,6 +7,7 @@ one there (the lock and the sockets are in /run/trifold), and it is the only own
 starts: whatever loses its parent becomes a child of this process, which is told to live.py by
 TRIFOLD_TEST_ROOT.  Processes that outlive the test are a failure, and are killed.
 """
+import contextlib
 import ctypes
 import os
 import signal
@@ -55,6 +56,16 @@ def wait_for_test(pid):
             return os.waitstatus_to_exitcode(status)
 
 
+def kill_all():
+    left = descendants()
+    while left:
+        for pid in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        reap()
+        left = descendants()
+
+
 def left_behind():
     end = time.monotonic() + GRACE_S
     while True:
@@ -81,10 +92,11 @@ def main():
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     env = {**os.environ, "TRIFOLD_TEST_ROOT": str(os.getpid())}
-    status = wait_for_test(subprocess.Popen(sys.argv[1:], env=env, preexec_fn=enter).pid)
-    left = left_behind()
-    for pid in left:
-        os.kill(pid, signal.SIGKILL)
+    try:
+        status = wait_for_test(subprocess.Popen(sys.argv[1:], env=env, preexec_fn=enter).pid)
+        left = left_behind()
+    finally:
+        kill_all()
     if left:
         print(f"not ok - processes outlive the test: {left}", flush=True)
     if os.path.exists("/run/trifold"):

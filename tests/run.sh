@@ -12,10 +12,19 @@ JOBS=${JOBS:-$((2 * $(nproc)))}	# many tests wait for clocks
 passed=0 failed=0 skipped=0
 n_started=0
 declare -A running=() behind=()	# number of a test: its name
-declare -A behind_group=()	# its process group
-groups=				# process groups of those behind
+declare -A behind_pid=()
 work=$(mktemp -d)
-trap 'for g in $groups; do kill -- -$g 2>/dev/null; done; rm -rf "$work"' EXIT
+
+# All that is below a process, the leaves last.
+kill_below() {	# process
+	local p
+	for p in $(ps -o pid= --ppid "$1"); do
+		kill_below "$p"
+		kill "$p" 2>/dev/null
+	done
+}
+
+trap 'kill_below $$; rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
 . tests/tiers.sh
 
@@ -126,11 +135,10 @@ behind() {	# name, command
 	n_started=$((n_started + 1))
 	behind[$n_started]=$1
 	shift
-	set -m		# a process group of its own
-	keep "$n_started" chrt --idle 0 "$@" &
-	behind_group[$n_started]=$!
-	groups+=" $!"
-	set +m
+	# where sessions share the CPUs (autogroup), its own has the least
+	keep "$n_started" setsid --wait chrt --idle 0 \
+		sh -c 'echo 19 2>/dev/null >/proc/self/autogroup; exec "$@"' sh "$@" &
+	behind_pid[$n_started]=$!
 }
 
 # Wait for what was started behind, by its name; false if nothing was.
@@ -138,7 +146,7 @@ collect() {	# name
 	local n
 	for n in "${!behind[@]}"; do
 		[ "${behind[$n]}" = "$1" ] || continue
-		while [ ! -e "$work/$n.end" ] && kill -0 "${behind_group[$n]}" 2>/dev/null; do
+		while [ ! -e "$work/$n.end" ] && kill -0 "${behind_pid[$n]}" 2>/dev/null; do
 			sleep 0.2
 		done
 		if [ ! -e "$work/$n.end" ]; then

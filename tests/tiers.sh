@@ -34,6 +34,10 @@ built() {
 	fi
 }
 
+debs() {
+	tests/install/debs.sh && echo "ok - they build"
+}
+
 collector() {
 	tests/live/collector/run.sh "${COLLECTOR_CACHE:-$O/collector}"
 	case $? in
@@ -42,7 +46,7 @@ collector() {
 	*)	echo "not ok - builds" ;;
 	esac
 }
-export -f collector
+export -f collector debs
 export O
 
 has_tier() {	# name
@@ -72,6 +76,8 @@ tier_build() {
 	# links the programs anew, which the others run
 	tap "tests/install/test_install.sh" tests/install/test_install.sh
 	rm -rf "$O-clang"
+	# not behind: others wait for them
+	! has_tier packages && ! has_tier booted || prepare "Debian's packages" debs
 	start_behind
 }
 
@@ -129,18 +135,17 @@ tier_packages() {
 
 tier_parts() {
 	for t in $PARTS; do
-		beside "tests/live/$t" "tests/live/$t"
+		beside "tests/live/$t" tests/beside.py "tests/live/$t"
 	done
 }
 
 # Live tests run two at a time (LIVE_JOBS), each as the only owner of what it starts.  These
 # measure the whole machine, or keep it busy: they run alone, when no guest is left.
-ALONE="test_adversary.py test_clock.py test_filters.py test_first.py test_idle.py test_new_files.py test_scale.py
-test_share.py test_shortage.py"
+ALONE="test_adversary.py test_clock.py test_filters.py test_first.py test_idle.py test_kernel_names.py
+test_new_files.py test_own.py test_scale.py test_share.py test_shortage.py test_top.py"
 
 tier_live() {
-	local t JOBS=${LIVE_JOBS:-2}
-	beside "tests/install/test_oci.sh" tests/beside.py tests/install/test_oci.sh
+	local t JOBS=${LIVE_JOBS:-$((JOBS > 1 ? 2 : 1))}
 	for t in tests/live/test_*.sh tests/live/test_*.py; do
 		case " "$(echo $PARTS $LAST $ALONE)" " in
 		*" ${t##*/} "*)	;;
@@ -169,7 +174,7 @@ tier_alone() {
 	for t in $ALONE; do
 		tap "tests/live/$t" "tests/live/$t"
 	done
-	for t in tests/live/load_*.py; do
+	for t in tests/live/load_*.py tests/install/test_oci.sh; do
 		tap "$t" "$t"
 	done
 }
@@ -197,4 +202,5 @@ tier_long() {
 	for t in tests/install/test_rpm.sh tests/install/test_deb.sh; do
 		tap "$t --long" "$t" --long
 	done
+	tap "each attack in a recording of its own" env ADVERSARY=. tests/live/test_adversary.py
 }

@@ -14,10 +14,13 @@
 #include "symbolizerd/knowledge/record.h"
 
 #define GROWN_NS	(NSEC_PER_SEC / 10)
+#define JIT_LOOKS	8		/* between two ticks, for jitdumps */
 #define DUMP_WAIT_NS	(NSEC_PER_SEC / 2)	/* for MSG_EXE, after an answer */
 
-/* A process whose user is not known; no user has such a number (owner_of_uid()). */
-#define JIT_OWNER(slot)	(0x80000000u + (slot))
+/* Processes whose user is not known are so many owners: as many as there are processes, and
+ * one user's would take all from others.  No user has such a number (owner_of_uid()). */
+#define JIT_OWNERS	8u
+#define JIT_OWNER(slot)	(0x80000000u + (slot) % JIT_OWNERS)
 
 _Static_assert(offsetof(struct jit_place, entry) == 0, "entry comes first");
 
@@ -376,10 +379,16 @@ static void jit_look_again(struct jit *j, uint64_t now_ns)
 	}
 }
 
-void jit_tick(struct jit *j, uint64_t now_ns)
+static void jit_look(struct jit *j, uint64_t now_ns)
 {
 	jit_look_again(j, now_ns);
 	visits_ask(&j->visits, true, now_ns);
+}
+
+void jit_tick(struct jit *j, uint64_t now_ns)
+{
+	j->looks = 0;
+	jit_look(j, now_ns);
 }
 
 /* --- visits ------------------------------------------------------------------------- */
@@ -587,7 +596,11 @@ void jit_dump(struct jit *j, uint32_t tgid, int fd, uint64_t now_ns)
 	jit_keep(j, dump, fd);
 	jit_file(j, map)->dump_until_ns = 0;
 	jit_file(j, map)->more = true;
-	jit_tick(j, now_ns);
+	/* it looks at all places: those of many jitdumps wait for the tick */
+	if (j->looks == JIT_LOOKS)
+		return;
+	j->looks++;
+	jit_look(j, now_ns);
 }
 
 /* --- the whole -------------------------------------------------------------------------- */

@@ -15,7 +15,8 @@
  * as a target of visits.
  *
  * The names' memory is shared by users (owner_cache.h).  Whose a process is, is known when
- * its perf map was opened; until then it is an owner of its own.
+ * its perf map was opened; until then its
+ * owner is one of a few that all such processes share.
  */
 #ifndef SYMBOLIZERD_KNOWLEDGE_JIT_H
 #define SYMBOLIZERD_KNOWLEDGE_JIT_H
@@ -93,6 +94,7 @@ struct jit {
 		int fd;
 	} dumps[JIT_DUMPS];
 	uint32_t next_dump;
+	uint32_t looks;		/* for jitdumps, since the last tick */
 };
 
 void jit_init(struct jit *j, uint64_t seed, struct hub_stats *stats);

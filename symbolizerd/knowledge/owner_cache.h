@@ -5,7 +5,7 @@
  * Each entry is charged to an owner (symbolizerd/tables/owners.h).  When a new entry needs
  * memory that is not there, the owner with the most loses the entry that was not used
  * for longest.  So an owner that fills the cache loses its own entries and no others, and
- * a new entry is never refused for what others have.
+ * a new entry is not refused for what others have, but for .limit.
  *
  * The client's struct begins with a struct cache_entry.  Entries are known by their index,
  * which holds until they are dropped; a pointer holds until the next one is added.

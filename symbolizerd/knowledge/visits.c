@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ipc/message_hub.h"
+#include "symbolizerd/tables/owners.h"
 
 #define LOOK_NS	50000000	/* all targets are looked at: so often, when nothing is new */
 
@@ -191,7 +192,7 @@ static bool visits_goes(const struct visits *m, const struct visit_target *a,
 
 	if (mine != others)
 		return others > mine;
-	if (!a->words.n != !b->words.n)
+	if (!a->words.n != !b->words.n && a->owner != OWNER_UNKNOWN)
 		return !b->words.n;
 	return b->used_ns < a->used_ns;
 }
@@ -209,8 +210,11 @@ static struct visit_target *visits_take(struct visits *m, uint32_t owner)
 		if (!t->number)
 			return t;
 		if (t->asked || t->used_ns == m->now_ns ||
-		    visits_account(m, t)->targets < mine ||
-		    (t->words.n && visits_account(m, t)->targets == mine))
+		    visits_account(m, t)->targets < mine)
+			continue;
+		/* those of unknown owners are of many */
+		if (t->words.n && visits_account(m, t)->targets == mine &&
+		    owner != OWNER_UNKNOWN)
 			continue;
 		if (!goes || visits_goes(m, goes, t))
 			goes = t;
@@ -337,6 +341,12 @@ static bool visits_ready(struct visits *m, struct visit_target *t, uint64_t now_
 	return ready == VISIT_NOW;
 }
 
+/* Since when it goes without a visit: one that had none, since it waits. */
+static uint64_t visits_last_ns(const struct visit_target *t)
+{
+	return t->asked_ns ? t->asked_ns : t->since_ns;
+}
+
 /* Is a served before b? */
 static bool visits_before(const struct visits *m, const struct visit_target *a,
 			  const struct visit_target *b)
@@ -347,9 +357,7 @@ static bool visits_before(const struct visits *m, const struct visit_target *a,
 		return x->under_way < y->under_way;
 	if (x->served_ns != y->served_ns)
 		return x->served_ns < y->served_ns;
-	if (a->asked_ns != b->asked_ns)
-		return a->asked_ns < b->asked_ns;
-	return a->since_ns < b->since_ns;
+	return visits_last_ns(a) < visits_last_ns(b);
 }
 
 static struct visit_target *visits_next(struct visits *m, bool late, uint64_t now_ns)

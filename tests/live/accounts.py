@@ -12,7 +12,7 @@ import struct
 import threading
 import time
 
-from live import ROOT, TEST_ROOT, held_by_others
+from live import ROOT, held, is_ours
 
 SOCKET = "/run/trifold/status.sock"
 LIBC = ctypes.CDLL(None)
@@ -161,14 +161,14 @@ class Taken:
 
     def __init__(self):
         self.fd = None
-        others = held_by_others() if TEST_ROOT else set()
+        ours = held(is_ours)
         start = 0
         while True:
             attr = self.bpf(12, struct.pack("=II", start, 0))       # MAP_GET_NEXT_ID
             if not attr:
                 break
             start = struct.unpack_from("=II", attr)[1]
-            if ("map", start) in others:
+            if ("map", start) not in ours:
                 continue
             got = self.bpf(14, struct.pack("=I", start))            # MAP_GET_FD_BY_ID
             if got and not self.keep(got[0]):

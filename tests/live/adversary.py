@@ -262,7 +262,7 @@ class Control:
         exe = shutil.copy(os.path.join(tmp, source), os.path.join(tmp, name))
         with open(exe, "ab") as f:
             f.write(name.encode())	# another file, with another content
-        self.p = subprocess.Popen([exe, "600"], start_new_session=True, preexec_fn=control_priority)
+        self.p = subprocess.Popen([exe, "7200"], start_new_session=True, preexec_fn=control_priority)
 
     def cpu(self):
         return cpu_of(self.p.pid)

@@ -47,7 +47,7 @@ def every_endpoint_gets_the_same_request():
 @case
 def endpoint_that_is_away_delays_no_other():
     two = free_port()
-    with Stage(env=more(2, two)) as s:
+    with Stage(env=more(2, two, TIMEOUT="60000")) as s:
         outcomes(s, ["delivered"] * 5)
         wait_for(lambda: f"cannot send to http://127.0.0.1:{two}" in s.log())
         # nor one that never answers
@@ -56,7 +56,7 @@ def endpoint_that_is_away_delays_no_other():
         for _ in range(20):
             ident = s.hub.batch(BATCH, 20)
             equal(s.hub.done(), Done(ident, 20, "delivered"))
-        assert time.time() - start < 9	# its timeout is 10 s
+        assert time.time() - start < 55	# its timeout is a minute
         equal(s.hub.fresh_stats()["queued"], 0)
         equal(s.hub.stats["retries"], 0)
         one, other = s.hub.stats["receivers"]
@@ -66,7 +66,7 @@ def endpoint_that_is_away_delays_no_other():
               [2, 0, 500, 0])
         assert other["retries"] >= 1, other
         s.stop()
-        assert "gave up on 500" in s.log()
+        assert "500 given up" in s.log()
 
 
 @case

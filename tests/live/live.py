@@ -164,11 +164,11 @@ def add_users():
             subprocess.run(["mount", "--bind", f.name, path], check=True)
 
 
-def held_by_others():
-    """BPF objects that a process holds which is none of ours: {("map", 17), ...}"""
+def held(by):
+    """BPF objects that a process holds for which by(pid) is true: {("map", 17), ...}"""
     found = set()
     for pid in filter(str.isdigit, os.listdir("/proc")):
-        if is_ours(int(pid)):
+        if not by(int(pid)):
             continue
         with contextlib.suppress(OSError):
             for fd in os.listdir(f"/proc/{pid}/fd"):
@@ -199,7 +199,7 @@ def leftovers():
     if os.path.exists("/run/trifold"):
         left.add(("/run/trifold", 0))
     # in this order: what another test makes meanwhile is in neither
-    return left | bpf_objects() - (held_by_others() if TEST_ROOT else set())
+    return left | bpf_objects() - (held(lambda pid: not is_ours(pid)) if TEST_ROOT else set())
 
 
 def nothing_more_than(before, seconds=10):

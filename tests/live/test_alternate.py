@@ -87,14 +87,20 @@ def stacks_of(t, program):
 
 
 def counts(chains, stacks):
-    """Samples of outer(): all, and those with one of llvm-symbolizer's chains."""
-    total = good = 0
+    """Samples of outer(): all that have a line of code, and those with one of llvm-symbolizer's
+    chains.  Without a line are those from before the file's lines were read: at most as many."""
+    total = good = early = 0
     for frames, n in stacks:
         at = next((i for i, f in enumerate(frames) if f.startswith("outer ")), None)
         if at is None:
             continue
+        if frames[at] == "outer :0":
+            early += n
+            continue
         total += n
         good += n * (tuple(frames[:at + 1]) in chains)
+    say(f"{early} samples before there were lines")
+    assert early <= total, (early, total)
     return total, good
 
 

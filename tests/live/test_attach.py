@@ -244,12 +244,12 @@ def mistakes():
     """what batches cannot tell is refused, in one line that says what to do; run stays alone"""
     with scratch() as tmp, cgroups("some.scope"):
         out = os.path.join(tmp, "x.html")
-        refused(1, "which cgroup.*--unit, --container, --name or --pid, or stop", "--output", out, "--cgroup", "/",
+        refused(1, "do not name a cgroup: use --unit, --container, --name or --pid, or stop", "--output", out, "--cgroup", "/",
                 "--duration", "1")
-        refused(1, "which service.*not of which other unit", "--output", out, "--unit", "some.scope",
+        refused(1, "name services, but no other units", "--output", out, "--unit", "some.scope",
                 "--duration", "1", lines=2)	# the first says where it is
         refused(1, "no cgroup here.*systemctl status", "--output", out, "--unit", "trifold-none")
-        refused(1, "which are of a command: add --all .* or stop", "--output", out, "--", "true")
+        refused(1, "which command they belong to: add --all .* or stop", "--output", out, "--", "true")
         refused(1, f"samples at {HZ} Hz.*leave out --frequency", "--output", out, "--frequency",
                 "20", "--duration", "1")
         refused(1, "another trifold is running", "--output", out, command="run")

@@ -79,7 +79,8 @@ def shared(which, none="no JDK"):
                 try:
                     judging.send(stacks)
                 except StopIteration:
-                    pass
+                    continue
+                raise AssertionError("it yields twice: the rest was not judged")
         test.__doc__ = fn.__doc__
         suite.test(test)
         return fn

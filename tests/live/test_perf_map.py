@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """JIT code is named by perf maps and jitdumps, and by no other user's files."""
 import functools
+import contextlib
 import glob
 import os
 import re
@@ -13,6 +14,14 @@ from live import Skip, Suite, compile_c, folded, record, say
 from pprof import read_pprof
 
 suite = Suite()
+
+
+def remove_maps(program):
+    """Perf maps that name this program; another test's may vanish meanwhile."""
+    for p in glob.glob("/tmp/perf-*.map"):
+        with contextlib.suppress(FileNotFoundError), open(p, encoding="utf-8", errors="replace") as f:
+            if program in f.read():
+                os.unlink(p)
 tmp = tempfile.TemporaryDirectory(prefix="trifold-test-jit-")
 os.chmod(tmp.name, 0o755)
 JIT = compile_c("jit_code.c", os.path.join(tmp.name, "jit_code"), "-static")
@@ -169,10 +178,7 @@ def of_node(*options, cwd=None, ms=4000):
         whole += count * ("outermost" in js and js[js.index("outermost") + 1:][:1] in (
             [], ["middlemost"], ["innermost"]))
     say(f"node {' '.join(options)}: {named} of {n} named, {whole} with outermost()")
-    for p in glob.glob("/tmp/perf-*.map"):
-        with open(p, encoding="utf-8", errors="replace") as f:
-            if program in f.read():
-                os.unlink(p)
+    remove_maps(program)
     return n, named, whole
 
 
@@ -230,10 +236,7 @@ def python_trampoline():
         named = sum(c for frames, c in found if any(
             f.startswith("py::leaf:") and program in f for f in frames))
         say(f"{p}: {named} of {n} samples of leaf() have its trampoline's name")
-        for m in glob.glob("/tmp/perf-*.map"):
-            with open(m, encoding="utf-8", errors="replace") as f:
-                if program in f.read():
-                    os.unlink(m)
+        remove_maps(program)
         assert n > 50 and named >= 0.95 * n, found[:5]
 
 

@@ -165,7 +165,13 @@ def the_port():
     """a taken default port is no obstacle, one that was named is; --no-page and record have none"""
     with scratch() as tmp, socket.socket() as s, socket.socket() as other:
         s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        s.bind(("127.0.0.1", 4328))
+        def bound():
+            try:
+                s.bind(("127.0.0.1", 4328))
+                return True
+            except OSError:     # a test beside this one has a page
+                return False
+        wait_for(bound)
         s.listen()
         other.bind(("127.0.0.1", 0))
         other.listen()
