@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """JIT code is named by perf maps and jitdumps, and by no other user's files."""
-import functools
 import contextlib
+import functools
 import glob
 import os
 import re
@@ -14,6 +14,13 @@ from live import Skip, Suite, compile_c, folded, record, say
 from pprof import read_pprof
 
 suite = Suite()
+tmp = tempfile.TemporaryDirectory(prefix="trifold-test-jit-")
+os.chmod(tmp.name, 0o755)
+JIT = compile_c("jit_code.c", os.path.join(tmp.name, "jit_code"), "-static")
+NO_NAME = "[JIT code, no names]"
+# seconds of each mode of jit_code, of which the first ones run for a part of their time
+MODES = {"late": 3, "grow": 3, "map": 6, "dump": 6, "none": 6, "inside": 6,
+         "fifo": 6, "shadow": 6, "folder": 6, "foreign": 6, "huge": 6}
 
 
 def remove_maps(program):
@@ -22,13 +29,6 @@ def remove_maps(program):
         with contextlib.suppress(FileNotFoundError), open(p, encoding="utf-8", errors="replace") as f:
             if program in f.read():
                 os.unlink(p)
-tmp = tempfile.TemporaryDirectory(prefix="trifold-test-jit-")
-os.chmod(tmp.name, 0o755)
-JIT = compile_c("jit_code.c", os.path.join(tmp.name, "jit_code"), "-static")
-NO_NAME = "[JIT code, no names]"
-# seconds of each mode of jit_code, of which the first ones run for a part of their time
-MODES = {"late": 3, "grow": 3, "map": 6, "dump": 6, "none": 6, "inside": 6,
-         "fifo": 6, "shadow": 6, "folder": 6, "foreign": 6, "huge": 6}
 
 
 def stacks(*command, name="out.folded", cwd=None):
