@@ -142,7 +142,7 @@ tier_parts() {
 # Live tests run two at a time (LIVE_JOBS), each as the only owner of what it starts.  These
 # measure the whole machine, or keep it busy: they run alone, when no guest is left.
 ALONE="test_adversary.py test_clock.py test_filters.py test_first.py test_idle.py test_kernel_names.py
-test_new_files.py test_own.py test_scale.py test_share.py test_shortage.py test_top.py"
+test_new_files.py test_own.py test_perf_map.py test_scale.py test_share.py test_shortage.py test_top.py"
 
 tier_live() {
 	local t JOBS=${LIVE_JOBS:-$((JOBS > 1 ? 2 : 1))}

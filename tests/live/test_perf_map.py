@@ -10,6 +10,7 @@ import shutil
 import tempfile
 import time
 
+from chance import least
 from live import Skip, Suite, compile_c, folded, record, say
 from pprof import read_pprof
 
@@ -117,7 +118,7 @@ def grown():
     found = of("grow")
     old, new = with_chain(found, chain("grow")), with_chain(found, chain("grown"))
     say(f"{old} before, {new} then, of {count(found)}")
-    assert old >= 60 and new >= 60 and old + new >= 0.95 * count(found), found[:5]
+    assert old >= 30 and new >= 30 and old + new >= 0.95 * count(found), found[:5]
 
 
 @suite.test
@@ -193,7 +194,7 @@ def node_perf_map():
 def node_interpreted():
     """Node.js with --interpreted-frames-native-stack: interpreted ones, too"""
     n, named, whole = of_node("--perf-basic-prof", "--interpreted-frames-native-stack")
-    assert n > 100 and named >= 0.95 * n and whole >= 0.9 * n, (n, named, whole)
+    assert n > 100 and named >= least(0.95, n) and whole >= least(0.9, n), (n, named, whole)
 
 
 @suite.test
