@@ -137,7 +137,7 @@ behind() {	# name, command
 	shift
 	# where sessions share the CPUs (autogroup), its own has the least
 	keep "$n_started" setsid --wait chrt --idle 0 \
-		sh -c 'echo 19 2>/dev/null >/proc/self/autogroup; exec "$@"' sh "$@" &
+		bash -c 'echo 19 2>/dev/null >/proc/self/autogroup; exec "$@"' bash "$@" &
 	behind_pid[$n_started]=$!
 }
 
