@@ -130,14 +130,17 @@ tap() {	# name, command
 	prepare "$@"
 }
 
-# A test that has what all others leave of the CPUs, until `collect` asks.
+# A test that has what all others leave of the CPUs, or with NICE=number some more, until
+# `collect` asks.  Where sessions share the CPUs (autogroup), its own gets as little.
 behind() {	# name, command
+	local less="chrt --idle 0" nice=${NICE:-19}
+	[ -z "${NICE:-}" ] || less="nice -n $NICE"
 	n_started=$((n_started + 1))
 	behind[$n_started]=$1
 	shift
-	# where sessions share the CPUs (autogroup), its own has the least
-	keep "$n_started" setsid --wait chrt --idle 0 \
-		bash -c 'echo 19 2>/dev/null >/proc/self/autogroup; exec "$@"' bash "$@" &
+	# shellcheck disable=SC2086,SC2016	# words; of the shell inside
+	keep "$n_started" setsid --wait $less bash -c \
+		'echo "$1" 2>/dev/null >/proc/self/autogroup; shift; exec "$@"' bash "$nice" "$@" &
 	behind_pid[$n_started]=$!
 }
 
