@@ -316,62 +316,7 @@ __u64 bpf_get_current_uid_gid(void)
 	return uid;
 }
 
-__u64 bpf_get_current_cgroup_id(void)
-{
-	return 3;
-}
-
-__u64 bpf_get_current_task(void)
-{
-	return (uintptr_t)&task;
-}
-
-struct task_struct *bpf_get_current_task_btf(void)
-{
-	return &task;
-}
-
-long bpf_task_pt_regs(struct task_struct *t)
-{
-	(void)t;
-	return 0;
-}
-
-long bpf_get_current_comm(void *dst, __u32 size)
-{
-	memset(dst, 'c', size);
-	return 0;
-}
-
-__u32 bpf_get_smp_processor_id(void)
-{
-	return 0;
-}
-
-long bpf_get_stack(void *ctx, void *dst, __u32 size, __u64 flags)
-{
-	(void)ctx, (void)dst, (void)size, (void)flags;
-	return 0;
-}
-
-__u64 bpf_ringbuf_query(void *of, __u64 flags)
-{
-	(void)of, (void)flags;
-	return 0;
-}
-
-long bpf_seq_write(void *seq, const void *data, __u32 size)
-{
-	(void)seq, (void)data, (void)size;
-	return 0;
-}
-
-long bpf_seq_printf(void *seq, const char *fmt, __u32 size, const void *args,
-		    __u32 args_size)
-{
-	(void)seq, (void)fmt, (void)size, (void)args, (void)args_size;
-	return 0;
-}
+#include "tests/unit/idle_kernel.h"
 
 /* --- samples ------------------------------------------------------------------------------ */
 
