@@ -180,7 +180,7 @@ tier_alone() {
 	done
 }
 
-# not in ALL_TIERS: five minutes that find most faults (docs/HACKING.md)
+# not in ALL_TIERS: what finds most faults soonest (docs/HACKING.md)
 tier_quick() {
 	local t
 	tap "gcc, warnings are errors" built O=$O all live-tools
