@@ -25,6 +25,11 @@
 #define BATCH_UNIT_MAX	64		/* bytes of a unit's name in it */
 #define BATCH_INLINED_MAX	63	/* calls inlined into each other */
 
+/* A sample that waits for its names comes in a batch at most so many intervals
+ * after its own, and its own ends at most so long after it. */
+#define BATCH_CARRIES	2
+#define BATCH_CARRY_NS	10000000000ULL
+
 enum batch_table {
 	BATCH_STRINGS,		/* uint32_t offsets[n + 1] into BATCH_BYTES */
 	BATCH_BYTES,		/* char; strings back to back, no NULs, UTF-8 */

@@ -30,6 +30,7 @@
 #define SILENT_NS	S(15)	/* the socket is there, but nothing arrives */
 #define COMMAND_NS	S(5)	/* for the command, after the first signal */
 #define WRITE_NS	S(60)
+#define LATE_NS		S(10)	/* a batch, on a busy machine */
 
 enum attach_phase {
 	BEGINNING,		/* not subscribed yet */
@@ -167,7 +168,8 @@ static void attach_offer(struct attach *a, uint64_t now)
 static void attach_settle(struct attach *a, uint64_t now)
 {
 	uint64_t real = clock_ns(CLOCK_REALTIME);
-	uint64_t limit = S(3) + 2 * a->interval_ms * NSEC_PER_MSEC;
+	uint64_t limit = record_watch_wait_ns(a->interval_ms) +
+			 a->interval_ms * NSEC_PER_MSEC + LATE_NS;
 
 	if (real < a->range.end_ns)
 		a->range.end_ns = real;

@@ -18,9 +18,27 @@ static bool record_watch_is_over(const struct record_watch *w, uint64_t t)
 	return t >= SETTLE_NS && t - SETTLE_NS >= w->cut.end_ns;
 }
 
+uint64_t record_watch_wait_ns(uint32_t interval_ms)
+{
+	/* one more: intervals are as long only about */
+	uint64_t ns = (BATCH_CARRIES + 1) * interval_ms * NSEC_PER_MSEC;
+
+	return SETTLE_NS + (ns < BATCH_CARRY_NS ? ns : BATCH_CARRY_NS);
+}
+
+/* No sample of the range still waits at t. */
+static bool record_watch_waits_no_more(const struct record_watch *w, uint64_t t)
+{
+	uint64_t wait = record_watch_wait_ns(w->hub.status.interval_ms);
+
+	return t >= wait && t - wait >= w->cut.end_ns;
+}
+
 void record_watch_batch_end(struct record_watch *w, uint64_t end_ns)
 {
-	if (!w->settled || w->last_came || !record_watch_is_over(w, end_ns))
+	if (w->last_came || !record_watch_is_over(w, end_ns))
+		return;
+	if (!w->settled && !record_watch_waits_no_more(w, end_ns))
 		return;
 	w->last_came = true;
 	w->last_statuses = w->hub.statuses;

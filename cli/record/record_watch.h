@@ -71,11 +71,14 @@ void record_watch_account(const struct record_watch *w,
 
 #define SETTLE_NS	1000000000ULL	/* a sample is with symbolizerd by then */
 
+/* So long after the end of the range a sample may still wait for its name. */
+uint64_t record_watch_wait_ns(uint32_t interval_ms);
+
 /*
  * A batch that ends at this time, and a status, have arrived.  The range is
- * complete when samples wait neither for a name nor for a batch; or, after none
- * waited for a name, when another batch and another status arrived: batches of
- * one interval arrive together.
+ * complete when samples wait neither for a name nor for a batch.  It is, too,
+ * when none waited for a name, or none could wait any longer, and then another
+ * batch and another status arrived: batches of one interval arrive together.
  */
 void record_watch_batch_end(struct record_watch *w, uint64_t end_ns);
 void record_watch_status(struct record_watch *w, const struct status *st,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "ipc/batch.h"
 #include "ipc/sealed.h"
 #include "symbolizerd/hub/symbolize.h"
 #include "symbolizerd/knowledge/knowledge.h"
@@ -193,8 +194,8 @@ static bool interval_event_waits(struct knowledge *k, struct pass *p,
 		tr->stack = UINT32_MAX;
 		tr->waits = pass_trace_waits(p, tr);
 	}
-	return tr->waits && ev->carried < CARRY_MAX &&
-	       p->now_ns - ev->time_ns < CARRY_NS;
+	return tr->waits && ev->carried < BATCH_CARRIES &&
+	       p->now_ns - ev->time_ns < BATCH_CARRY_NS;
 }
 
 /* Hold an event back, and what it refers to. */

@@ -4,16 +4,13 @@
  *
  * An event is carried over to the next interval when its stack has a frame in
  * an executable that a worker is parsing or that loaderd is opening: at most
- * CARRY_MAX times, and not beyond CARRY_NS.  So it gets its names, a little
- * later, and other events do not wait for it.
+ * BATCH_CARRIES times, and not beyond BATCH_CARRY_NS (ipc/batch.h).  So it gets
+ * its names, a little later, and other events do not wait for it.
  */
 #ifndef SYMBOLIZERD_HUB_INTERVAL_H
 #define SYMBOLIZERD_HUB_INTERVAL_H
 
 #include <stdbool.h>
-
-#define CARRY_MAX	2
-#define CARRY_NS	10000000000ULL
 
 struct knowledge;
 

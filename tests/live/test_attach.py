@@ -323,7 +323,7 @@ def on_a_terminal():
         with contextlib.suppress(OSError):	# the end of a terminal
             while time.time() < end:
                 seen += os.read(fd, 4096).decode()
-                if not sent and "waiting up to 5 s for the last samples" in seen:
+                if not sent and "waiting up to 15 s for the last samples" in seen:
                     os.write(fd, b"\x03")
                     sent = True
         os.close(fd)

@@ -23,6 +23,7 @@ static void make(struct made *m)
 	CHECK_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fds), 0);
 	CHECK_EQ(collect_init(&m->c, 20), 0);
 	record_watch_init(&m->w, &m->c, 20, fds[1]);
+	m->w.hub.status.interval_ms = 5000;
 	record_watch_range(&m->w, &all);
 	m->peer = fds[0];
 }
@@ -63,6 +64,24 @@ TEST(watch_waits_for_a_batch_and_a_status)
 	record_watch_batch_end(&m.w, END + 5 * SETTLE_NS);
 	CHECK(!m.w.state.covered);
 	CHECK(covered(&m, END + 6 * SETTLE_NS, 5, 3));
+	unmake(&m);
+}
+
+/* On a busy host a new executable always waits for its names: not of the range. */
+TEST(watch_ends_when_none_can_wait_any_longer)
+{
+	uint64_t wait = record_watch_wait_ns(5000);
+	struct made m;
+
+	CHECK_EQ(wait, SETTLE_NS + BATCH_CARRY_NS);
+	CHECK_EQ(record_watch_wait_ns(1000), 4 * SETTLE_NS);
+	make(&m);
+	record_watch_batch_end(&m.w, END + wait - 1);
+	CHECK(!covered(&m, END + wait, 5, 1));
+	CHECK(!covered(&m, END + wait + 1, 5, 1));
+	record_watch_batch_end(&m.w, END + wait);
+	CHECK(!m.w.state.covered);
+	CHECK(covered(&m, END + wait + 2, 5, 1));
 	unmake(&m);
 }
 
