@@ -59,18 +59,18 @@ def guessed(result, _out):
 
 
 def with_line(out, name):
-    """Of the samples of a program in chain_10, those that know a line; how many there are."""
+    """Of the later half of the samples of a program in chain_10, those that know a line; how many there are."""
     with open(out, encoding="utf-8") as f:
         threads = json.load(f)["threads"]
-    known = total = 0
+    found = []
     for t in threads:
         if not t["processName"].startswith(name + " "):
             continue
         lines = [f[4] if t["stringTable"][f[0]].startswith("chain_10") else 0 for f in t["frameTable"]["data"]]
         frame = [lines[f] for _, f in t["stackTable"]["data"]]
-        known += sum(bool(frame[s]) for s, *_ in t["samples"]["data"] if frame[s] != 0)
-        total += sum(frame[s] != 0 for s, *_ in t["samples"]["data"])
-    return known, total
+        found += [(ms, frame[s]) for s, ms, *_ in t["samples"]["data"] if frame[s] != 0]
+    late = sorted(found)[len(found) // 2:]
+    return sum(bool(line) for _, line in late), len(late)
 
 
 def lines_shared(result, out):
@@ -79,7 +79,7 @@ def lines_shared(result, out):
     known, total = with_line(out, result.fresh_name)
     visits, answers, put_off, deaths = (result.more(f"hub.line_{x}") for x in ("visits", "answers", "put_off", "deaths"))
     say(f"lines: {visits} visits, {answers} answered, {put_off} put off, {deaths} workers lost, "
-        f"{used:.1f} s in {seconds:.0f} s; {result.fresh_name} has lines in {known} of {total} samples")
+        f"{used:.1f} s in {seconds:.0f} s; {result.fresh_name} has lines in {known} of its later {total} samples")
     assert visits > 2, "nothing was asked for"
     assert used <= LINES_SHARE * seconds + LINES_START + VISIT, "more than the share"
     assert known > 0.9 * total > 0, "the fresh copy has no lines"

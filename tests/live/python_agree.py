@@ -4,13 +4,15 @@
     python_agree.py LIBRARY PLACES MS FILE [SEED]
 
 Each stack ends in a function of its own in the library, spin_0() to spin_PLACES-1(), for
-some milliseconds.  FILE gets for each [[function, file, line], ...], innermost first, as
-sys._getframe() had it at that moment.
+some milliseconds of CPU time.  FILE gets for each [[function, file, line], ...], innermost
+first, as sys._getframe() had it at that moment.  All stacks come again and again, until it
+is killed.
 """
 import contextlib
 import ctypes
 import functools
 import json
+import os
 import random
 import re
 import sys
@@ -19,7 +21,8 @@ import threading
 library = ctypes.PyDLL(sys.argv[1])
 PLACES, MS = int(sys.argv[2]), int(sys.argv[3])
 SPIN = [getattr(library, "spin_%d" % i) for i in range(PLACES)]
-chance = random.Random(int(sys.argv[5]) if len(sys.argv) > 5 else 1)
+SEED = int(sys.argv[5]) if len(sys.argv) > 5 else 1
+chance = random.Random()
 stacks = []
 
 
@@ -255,10 +258,19 @@ def deeper(depth):
 
 
 def main():
+    chance.seed(SEED)
     while len(stacks) < PLACES:
         deeper(chance.randrange(2, 9))
-    with open(sys.argv[4], "w") as f:
-        json.dump(stacks, f)
 
 
-main()
+def say():
+    if not os.path.exists(sys.argv[4]):
+        with open(sys.argv[4] + ".new", "w") as f:
+            json.dump(stacks, f)
+        os.rename(sys.argv[4] + ".new", sys.argv[4])
+
+
+while True:
+    main()
+    say()
+    del stacks[:]

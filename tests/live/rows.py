@@ -9,11 +9,16 @@ import functools
 import os
 import signal
 import subprocess
+import time
 
 from accounts import Watcher
-from live import TRIFOLD, Skip, ends_with_us, folded, leaving_nothing, learned, record, say, scratch, tap, wait_for
+from live import TRIFOLD, Skip, ends_with_us, folded, leaving_nothing, learned, say, scratch, tap, wait_for
 
 RECORDERS = 4		# beside a `trifold run`, at a time: SUBSCRIBERS of symbolizerd/hub/status.h but the viewer
+VISITS = ("line_visits", "line_put_off", "jit_visits", "managed_visits")
+SHARES = "[limits]\ncpu_share = 50\nlines_share = 50\n"	# other tests' programs want names, too
+LEARN = 10		# s
+QUIET = 2		# s; LINES_GAP_NS of symbolizerd/knowledge/source_lines.h is 1
 
 
 def be_nice(pid, nice):
@@ -34,6 +39,20 @@ def leads_a_session():
 def has_ended(p):
     """Its number stays its own."""
     return os.waitid(os.P_PID, p.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+
+def learn():
+    """Until the hub has read what the samples met: in QUIET s no executable waited and nobody was visited for
+    names or lines.  Other programs of the machine may always be new: at most LEARN s."""
+    begin = since = time.time()
+    seen = None
+    while time.time() < min(since + QUIET, begin + LEARN):
+        a = Watcher.once()
+        now = a and [a[f"hub.{x}"] for x in VISITS]
+        if not a or a["hub.exes_waiting"] or now != seen:
+            seen, since = now, time.time()
+        time.sleep(0.2)
+    say(f"learned for {time.time() - begin:.1f} s")
 
 
 class Row:
@@ -62,7 +81,7 @@ class Rows:
     def __init__(self, outputs, seconds, hz):
         self.outputs, self.seconds, self.hz = outputs, seconds, hz
         self.rows, self.running, self.tmp = [], [], None
-        self.said = ""		# by the recording, if there is one output
+        self.said = ""		# by `trifold run`
 
     def test(self, fn):
         self.rows.append(Row(fn))
@@ -95,13 +114,16 @@ class Rows:
         return [TRIFOLD, "record", "--output", self.out(key), "--duration", str(self.seconds), *options]
 
     def _beside(self):
-        """All outputs, RECORDERS at a time, beside a `trifold run`."""
-        run = subprocess.Popen([TRIFOLD, "run", "--frequency", str(self.hz), "--interval", "1", "--no-page", "--output",
-                                self.path("run.folded")], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        """All outputs, RECORDERS at a time, beside a `trifold run` that knows the programs."""
+        with open(self.path("rows.conf"), "w", encoding="ascii") as f:
+            f.write(SHARES)
+        run = subprocess.Popen([TRIFOLD, "run", "--config", self.path("rows.conf"), "--frequency", str(self.hz),
+                                "--interval", "1", "--no-page", "--output", self.path("run.folded")], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                                text=True, preexec_fn=ends_with_us)
         keys = list(self.outputs)
         try:
             wait_for(lambda: run.poll() is not None or (Watcher.once() or {"hub.batches": 0})["hub.batches"] > 1)
+            learn()
             for i in range(0, len(keys), RECORDERS):
                 recorders = [subprocess.Popen(self._words(k), stderr=subprocess.PIPE, text=True,
                                               preexec_fn=ends_with_us) for k in keys[i:i + RECORDERS]]
@@ -110,8 +132,8 @@ class Rows:
                     assert p.returncode == 0, said
         finally:
             run.terminate()
-            said = run.communicate(timeout=120)[1]
-        assert run.returncode == 0, said
+            self.said = run.communicate(timeout=120)[1]
+        assert run.returncode == 0, self.said
 
     def _record(self):
         try:
@@ -122,11 +144,7 @@ class Rows:
             ended = {p.pid for p in self.running if has_ended(p)}
             for p in self.running:
                 be_nice(p.pid, p.nice)
-            if len(self.outputs) > 1:
-                self._beside()
-            else:
-                key, (_, *options) = next(iter(self.outputs.items()))
-                self.said = record(self.out(key), "--duration", str(self.seconds), "--frequency", str(self.hz), *options)
+            self._beside()
             for p in self.running:
                 if has_ended(p):
                     say(f"ended by itself {'before' if p.pid in ended else 'during'} the recording: {p.args}"[:300])

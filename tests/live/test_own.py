@@ -87,9 +87,13 @@ def left_out_by_default():
 @suite.test
 def shown_by_a_switch():
     """--include-self: they are in the recording"""
-    with scratch() as tmp:
+    # dd's samples give trifold work
+    with scratch() as tmp, subprocess.Popen(["dd", "if=/dev/zero", "of=/dev/null", "bs=1M", "status=none"]) as load:
         out = os.path.join(tmp, "out.folded")
-        said = record(out, "--duration", "2", "--frequency", "997", "--include-self")
+        try:
+            said = record(out, "--duration", "4", "--frequency", "997", "--include-self")
+        finally:
+            load.kill()
         say(ours(by_process(out)))
         assert ours(by_process(out)) and not left_out(said), said
 

@@ -6,15 +6,14 @@ import glob
 import json
 import os
 import re
-import tempfile
 
-from live import ROOT, Suite, compile_c, record, say
+from live import ROOT, compile_c, say
 from pprof import read_pprof
+from rows import Rows
 
-suite = Suite()
 HERE = os.path.join(ROOT, "tests", "live")
-tmp = tempfile.TemporaryDirectory(prefix="trifold-test-agree-")
-PLACES, MS = 200, 15
+PLACES, MS = 200, 4
+rows = Rows({"pprof": [".pb.gz"]}, seconds=12, hz=499)
 
 
 def pythons():
@@ -41,16 +40,10 @@ def place_of(frames):
     return next((int(m.group(1)) for m in found if m), None)
 
 
-def agreement(python):
+def agreement(samples, truth):
     """(samples that are as Python says, others by what is different)"""
-    out, said = (os.path.join(tmp.name, x) for x in ("agree.pb.gz", "agree.json"))
-    record(out, "--frequency", "499", "--", python, "-S", os.path.join(HERE, "python_agree.py"),
-           library, str(PLACES), str(MS), said)
-    with open(said, encoding="utf-8") as f:
-        truth = [[(name, os.path.basename(file), line) for name, file, line in stack]
-                 for stack in json.load(f)]
     good, other = 0, collections.Counter()
-    for _, frames, n in read_pprof(out):
+    for frames, n in samples:
         place = place_of(frames)
         if place is None:
             continue
@@ -64,22 +57,26 @@ def agreement(python):
     return good, other
 
 
-library = os.path.join(tmp.name, "spin.so")
-compile_c("python_spin.c", library, "-O1", "-shared", "-fPIC")
-
-
-def test(python):
-    def agrees():
-        good, other = agreement(python)
+def test(python, number):
+    def agrees(t):
+        library, said = t.path(f"spin-{number}.so"), t.path(f"agree-{number}.json")
+        compile_c("python_spin.c", library, "-O1", "-shared", "-fPIC")
+        p = t.start(python, "-S", os.path.join(HERE, "python_agree.py"), library, str(PLACES), str(MS), said)
+        yield
+        with open(said, encoding="utf-8") as f:
+            truth = [[(name, os.path.basename(file), line) for name, file, line in stack]
+                     for stack in json.load(f)]
+        good, other = agreement([(frames, n) for labels, frames, n in read_pprof(t.out("pprof"))
+                                 if labels["pid"] == p.pid], truth)
         total = good + sum(other.values())
         say(f"{good} of {total} samples agree")
         for what, n in other.most_common(8):
             say(f"{n} {what}")
-        assert total > 500 and good >= 0.99 * total
-    agrees.__doc__ = f"{os.path.basename(python)}: each sample is what sys._getframe() says"
-    suite.test(agrees)
+        assert total > 200 and good >= 0.99 * total
+    agrees.__doc__ = f"{python}: each sample is what sys._getframe() says"
+    rows.test(agrees)
 
 
-for path in pythons():
-    test(path)
-suite.run()
+for n, path in enumerate(pythons()):
+    test(path, n)
+rows.run()
