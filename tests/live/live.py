@@ -202,9 +202,10 @@ def leftovers():
     return left | bpf_objects() - (held(lambda pid: not is_ours(pid)) if TEST_ROOT else set())
 
 
-def nothing_more_than(before, seconds=10):
-    """The kernel frees maps and programs after a grace period: wait for it.  What has appeared
-    and not gone away in all that time is left behind."""
+def nothing_more_than(before, seconds=60):
+    """The kernel frees maps and programs after a grace period, and those of another test may be on their way to
+    its next loaderd, held by a socket: wait for it.  What has appeared and not gone away in all that time is
+    left behind."""
     end = time.time() + seconds
     left = leftovers() - before
     while left:
