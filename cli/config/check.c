@@ -13,12 +13,14 @@
 static void config_check_say(const char *path, uint32_t line, bool warning,
 			     const char *text)
 {
+	const char *kind = "";
 	char at[16] = "";
 
 	if (line)
 		snprintf(at, sizeof(at), ":%u", line);
-	fprintf(stderr, "%s%s: %s%s\n", path, at, warning ? "warning: " : "",
-		text);
+	if (warning)
+		kind = "warning: ";
+	fprintf(stderr, "%s%s: %s%s\n", path, at, kind, text);
 }
 
 static void check_show_key(const struct config *c, const struct config_value *v,
@@ -36,9 +38,10 @@ static void config_check_show(const struct config *c)
 	const char *section = "";
 
 	for (int i = 0; i < KEY__COUNT; i++) {
+		if (i && strcmp(section, config_keys[i].section))
+			putchar('\n');
 		if (strcmp(section, config_keys[i].section))
-			printf("%s[%s]\n", *section ? "\n" : "",
-			       config_keys[i].section);
+			printf("[%s]\n", config_keys[i].section);
 		section = config_keys[i].section;
 		check_show_key(c, c->value, i);
 	}
@@ -69,6 +72,17 @@ static void check_say_ok(const struct config *c)
 		       config_path(c, 0));
 }
 
+static void config_check_count(const struct config *c)
+{
+	const char *what = config_path(c, 0), *ending = "s";
+
+	if (c->n_files > 1)
+		what = "configuration";
+	if (c->mistakes == 1)
+		ending = "";
+	fprintf(stderr, "%s: %u mistake%s\n", what, c->mistakes, ending);
+}
+
 int check_config_run(const struct options *o)
 {
 	struct config c;
@@ -76,15 +90,13 @@ int check_config_run(const struct options *o)
 
 	if (o->defaults) {
 		config_keys_example(stdout);
-		return fflush(stdout) ? 1 : 0;
+		return fflush(stdout) != 0;
 	}
 	r = config_load(&c, o->file, NULL, config_check_say);
 	if (r == -ENOMEM)
 		log_err("out of memory");
 	else if (r)
-		fprintf(stderr, "%s: %u mistake%s\n", c.n_files > 1 ?
-			"configuration" : config_path(&c, 0), c.mistakes,
-			c.mistakes == 1 ? "" : "s");
+		config_check_count(&c);
 	else if (o->effective)
 		config_check_show(&c);
 	else

@@ -185,14 +185,14 @@ static void config_bad_value(struct loading *l, uint32_t line,
 			     const struct config_key *k, const char *value,
 			     const char *wanted)
 {
+	const char *shown = "...", *hint = "";
 	char q[SHOWN_MAX];
 
-	config_mistake(l, line, "%s needs %s, not \"%s\"%s", k->name,
-			      wanted, k->secret ? "..." : config_quote(value,
-								       q),
-			      strstr(value, " #")
-				      ? " (a comment needs a line of its own)"
-				      : "");
+	if (!k->secret)
+		shown = config_quote(value, q);
+	if (strstr(value, " #"))
+		hint = " (a comment needs a line of its own)";
+	config_mistake(l, line, "%s needs %s, not \"%s\"%s", k->name, wanted, shown, hint);
 }
 
 static void config_on_key(void *arg, uint32_t line, const char *key,
@@ -268,6 +268,7 @@ static void config_check_owner(struct loading *l, const char *path, const struct
 /* Read into *text (malloc).  0, or -errno; 1 when a mistake was reported. */
 static int config_config_read_text(struct loading *l, int fd, char **text, size_t *len)
 {
+	const char *before = "";
 	struct stat st;
 	ssize_t n;
 
@@ -289,8 +290,9 @@ static int config_config_read_text(struct loading *l, int fd, char **text, size_
 		if (n == 0)
 			return 0;
 	}
-	config_mistake(l, 0, "the file is larger than %d bytes%s", CONFIG_FILE_MAX,
-			      l->file ? ", together with those before it" : "");
+	if (l->file)
+		before = ", together with those before it";
+	config_mistake(l, 0, "the file is larger than %d bytes%s", CONFIG_FILE_MAX, before);
 	return 1;
 }
 
@@ -391,13 +393,16 @@ static int config_read_places(struct loading *l, const char *vendor,
 			      const char *admin, struct config_places *p)
 {
 	int r = config_places_find(vendor, admin, p);
+	const char *text;
 
 	if (r == -ENOMEM)
 		return r;
 	if (r) {
+		text = strerror(-r);
+		if (r == -E2BIG)
+			text = "more than 32 files: this is one file too many";
 		l->c->mistakes++;
-		l->say(p->failed, 0, false, r == -E2BIG ?
-		       "more than 32 files: this is one file too many" : strerror(-r));
+		l->say(p->failed, 0, false, text);
 		return r;
 	}
 	for (unsigned int i = 0; i < p->n_dirs; i++)
@@ -465,9 +470,10 @@ static void config_check_beyond_file(struct loading *l, enum config_id id)
 	wanted = config_key_check(k, v->text, buf, sizeof(buf));
 	if (!wanted)
 		return;
-	snprintf(what, sizeof(what), "%s%s",
-		 v->source == FROM_FLAG ? "--" : "",
-		 v->source == FROM_FLAG ? k->flag : v->variable);
+	if (v->source == FROM_FLAG)
+		snprintf(what, sizeof(what), "--%s", k->flag);
+	else
+		snprintf(what, sizeof(what), "%s", v->variable);
 	snprintf(text, sizeof(text), "needs %s, not \"%s\"", wanted,
 		 config_quote(v->text, q));
 	l->c->mistakes++;
@@ -658,9 +664,9 @@ void config_apply(const struct config *c, struct options *o)
 
 static const char *config_hide_user(const char *url, char *out, size_t size)
 {
-	const char *host = strstr(url, "//"), *end, *at;
+	const char *host = strstr(url, "//"), *end, *at, *rest = url, *hidden = "";
 	char q[512];
-	int scheme;
+	int scheme = 0;
 
 	if (host)
 		host += 2;
@@ -668,13 +674,13 @@ static const char *config_hide_user(const char *url, char *out, size_t size)
 		host = url;
 	end = host + strcspn(host, "/?#");
 	at = memrchr(host, '@', (size_t)(end - host));
-	if (at)
+	if (at) {
 		scheme = (int)(host - url);
-	else
-		scheme = 0;
-	log_quote(at ? at + 1 : url, strcspn(at ? at + 1 : url, "?#"), q,
-		  sizeof(q));
-	snprintf(out, size, "%.*s%s%s", scheme, url, at ? "(hidden)@" : "", q);
+		hidden = "(hidden)@";
+		rest = at + 1;
+	}
+	log_quote(rest, strcspn(rest, "?#"), q, sizeof(q));
+	snprintf(out, size, "%.*s%s%s", scheme, url, hidden, q);
 	return out;
 }
 

@@ -131,12 +131,16 @@ void config_file_parse(char *text, size_t len,
 	char *end = text + len;
 
 	while (text < end) {
-		char *eol = memchr(text, '\n', (size_t)(end - text));
-		size_t n = (size_t)((eol ? eol : end) - text);
+		char *eol = memchr(text, '\n', (size_t)(end - text)), *next = end;
+		size_t n = (size_t)(end - text);
 
+		if (eol) {
+			next = eol + 1;
+			n = (size_t)(eol - text);
+		}
 		p.line++;
 		text[n] = '\0';
 		file_take_line(&p, text, n);
-		text += n + (eol != NULL);
+		text = next;
 	}
 }

@@ -262,8 +262,10 @@ const char *config_key_like(const char *section, const char *name)
 	for (int i = 0; i < KEY__COUNT; i++) {
 		const struct config_key *k = &config_keys[i];
 
-		if (keys_is_in_section(k, section))
-			suggest_offer(&s, section ? k->name : k->section);
+		if (!section)
+			suggest_offer(&s, k->section);
+		else if (keys_is_in_section(k, section))
+			suggest_offer(&s, k->name);
 	}
 	return s.best;
 }
@@ -271,12 +273,18 @@ const char *config_key_like(const char *section, const char *name)
 const char *config_key_variable(const struct config_key *k, bool profiles,
 				char out[64])
 {
+	const char *begin = "";
+
 	*out = '\0';
-	if (k->variable && (k->otlp || !profiles))
-		snprintf(out, 64, "%s%s%s",
-			 k->otlp ? "OTEL_EXPORTER_OTLP_" :
-			 k->numbered ? "TRIFOLD_EXPORTER_" : "",
-			 profiles ? "PROFILES_" : "", k->variable);
+	if (!k->variable || (profiles && !k->otlp))
+		return out;
+	if (profiles)
+		begin = "OTEL_EXPORTER_OTLP_PROFILES_";
+	else if (k->otlp)
+		begin = "OTEL_EXPORTER_OTLP_";
+	else if (k->numbered)
+		begin = "TRIFOLD_EXPORTER_";
+	snprintf(out, 64, "%s%s", begin, k->variable);
 	return out;
 }
 
@@ -390,15 +398,14 @@ static bool keys_is_pairs(const char *s, bool headers)
 
 static const char *keys_check_file(const char *path, char *buf, size_t size)
 {
+	const char *why = "this is not a regular file";
 	struct stat st;
-	int r;
+	int r = 0;
 
 	if (*path != '/')
 		return "the full path of a PEM file";
 	if (access(path, R_OK) < 0 || stat(path, &st) < 0)
 		r = errno;
-	else
-		r = 0;
 	if (!r && S_ISREG(st.st_mode))
 		return NULL;
 	/* another user may be able to; a credential of exporterd's unit is for
@@ -406,8 +413,9 @@ static const char *keys_check_file(const char *path, char *buf, size_t size)
 	if ((r == EACCES && geteuid()) ||
 	    !strncmp(path, CREDENTIALS, strlen(CREDENTIALS)))
 		return NULL;
-	snprintf(buf, size, "a file that can be read (%s)",
-		 r ? strerror(r) : "this is not a regular file");
+	if (r)
+		why = strerror(r);
+	snprintf(buf, size, "a file that can be read (%s)", why);
 	return buf;
 }
 
@@ -418,51 +426,75 @@ static bool keys_is_directory(const char *value)
 	return *value == '/' && stat(value, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-const char *config_key_check(const struct config_key *k, const char *value,
-			     char *buf, size_t size)
+static bool keys_fits(const struct config_key *k, const char *value)
 {
 	uint16_t port;
 	int family;
 
 	switch (k->kind) {
 	case KIND_NUMBER:
-		snprintf(buf, size, "a number from %u to %u", k->min, k->max);
-		if (keys_is_number(value, k->min, k->max))
-			return NULL;
-		return buf;
+		return keys_is_number(value, k->min, k->max);
 	case KIND_YES:
-		return keys_is_choice(value, "yes no") ? NULL : "yes or no";
-	case KIND_TEXT:
-		return NULL;
+		return keys_is_choice(value, "yes no");
 	case KIND_CHOICE:
-		snprintf(buf, size, "one of: %s", k->choices);
-		if (keys_is_choice(value, k->choices))
-			return NULL;
-		return buf;
+		return keys_is_choice(value, k->choices);
 	case KIND_URL:
-		return keys_is_url(value) ? NULL :
-			"http://HOST:PORT or https://HOST:PORT";
+		return keys_is_url(value);
 	case KIND_URLS:
-		return keys_is_urls(value) ? NULL :
-			"http://HOST:PORT or https://HOST:PORT, more with blanks between, or environment";
+		return keys_is_urls(value);
 	case KIND_PAIRS:
-		return keys_is_pairs(value, false) ? NULL :
-			"key=value,key=value, special characters as %XX";
+		return keys_is_pairs(value, false);
 	case KIND_HEADERS:
-		return keys_is_pairs(value, true) ? NULL :
-			"name=value,name=value, special characters as %XX";
-	case KIND_FILE:
-		return keys_check_file(value, buf, size);
+		return keys_is_pairs(value, true);
 	case KIND_DIRECTORY:
 		/* the default one need not exist */
-		return keys_is_directory(value) || (*value && !strcmp(value, k->def)) ? NULL :
-			"the full path of a directory that exists";
+		return keys_is_directory(value) || (*value && !strcmp(value, k->def));
 	case KIND_LISTEN:
-		return listen_parse(value, &family, &port) ?
-			"PORT, or HOST:PORT with localhost, 127.0.0.1 or [::1]" :
-			NULL;
+		return listen_parse(value, &family, &port) == 0;
+	case KIND_TEXT: case KIND_FILE:		/* config_key_check() */
+		break;
+	}
+	return true;
+}
+
+/* What a value should be, perhaps in buf. */
+static const char *keys_wanted(const struct config_key *k, char *buf, size_t size)
+{
+	switch (k->kind) {
+	case KIND_NUMBER:
+		snprintf(buf, size, "a number from %u to %u", k->min, k->max);
+		return buf;
+	case KIND_YES:
+		return "yes or no";
+	case KIND_CHOICE:
+		snprintf(buf, size, "one of: %s", k->choices);
+		return buf;
+	case KIND_URL:
+		return "http://HOST:PORT or https://HOST:PORT";
+	case KIND_URLS:
+		return "http://HOST:PORT or https://HOST:PORT, more with blanks between, or environment";
+	case KIND_PAIRS:
+		return "key=value,key=value, special characters as %XX";
+	case KIND_HEADERS:
+		return "name=value,name=value, special characters as %XX";
+	case KIND_DIRECTORY:
+		return "the full path of a directory that exists";
+	case KIND_LISTEN:
+		return "PORT, or HOST:PORT with localhost, 127.0.0.1 or [::1]";
+	case KIND_TEXT: case KIND_FILE:
+		break;
 	}
 	return "something else";
+}
+
+const char *config_key_check(const struct config_key *k, const char *value,
+			     char *buf, size_t size)
+{
+	if (k->kind == KIND_FILE)
+		return keys_check_file(value, buf, size);
+	if (keys_fits(k, value))
+		return NULL;
+	return keys_wanted(k, buf, size);
 }
 
 /* --- the file with every default ------------------------------------------ */
@@ -480,6 +512,7 @@ static void keys_write_comment(const char *text, FILE *to)
 static void keys_write_overrides(const struct config_key *k, FILE *to)
 {
 	char first[64], second[64];
+	const char *before = "";	/* a new line after another word */
 
 	config_key_variable(k, true, first);
 	config_key_variable(k, false, second);
@@ -487,11 +520,18 @@ static void keys_write_overrides(const struct config_key *k, FILE *to)
 		return;
 	fputs("# Overridden by", to);
 	if (k->flag)
-		fprintf(to, " --%s%s", k->flag, *second ? "," : "");
+		fprintf(to, " --%s", k->flag);
+	if (k->flag && *second)
+		fputc(',', to);
+	if (k->flag)
+		before = "\n#";
 	if (*first)
-		fprintf(to, "%s %s,", k->flag ? "\n#" : "", first);
+		fprintf(to, "%s %s,", before, first);
+	before = "";
+	if (*first)
+		before = "\n#";
 	if (*second)
-		fprintf(to, "%s %s", *first ? "\n#" : "", second);
+		fprintf(to, "%s %s", before, second);
 	fputs(".\n", to);
 }
 
@@ -529,8 +569,10 @@ void config_keys_example(FILE *to)
 		fputc('\n', to);
 		keys_write_comment(k->help, to);
 		keys_write_overrides(k, to);
-		fprintf(to, "#%s =%s%s\n", k->name, *k->def ? " " : "",
-			k->def);
+		if (*k->def)
+			fprintf(to, "#%s = %s\n", k->name, k->def);
+		else
+			fprintf(to, "#%s =\n", k->name);
 		if (i == KEY_CLIENT_KEY)
 			fputs(more, to);
 	}

@@ -28,13 +28,18 @@ int libexec_find(const char *given, char dir[PATH_MAX])
 	ssize_t n = readlink("/proc/self/exe", dir, PATH_MAX - 1);
 	char *slash;
 
-	dir[n > 0 ? n : 0] = '\0';
+	if (n < 0)
+		n = 0;
+	dir[n] = '\0';
 	slash = strrchr(dir, '/');
 	if (slash)
 		*slash = '\0';
 	if (!given && slash && libexec_has_all(dir))
 		return 0;
-	snprintf(dir, PATH_MAX, "%s", given ? given : LIBEXEC);
+	if (given)
+		snprintf(dir, PATH_MAX, "%s", given);
+	else
+		snprintf(dir, PATH_MAX, "%s", LIBEXEC);
 	if (libexec_has_all(dir))
 		return 0;
 	if (given)

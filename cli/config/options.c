@@ -103,7 +103,9 @@ static const char *options_store(const struct option_def *d, const char *value,
 		return NULL;
 	case OPTION_TEXT:
 		*(const char **)at = value;
-		return *value ? NULL : "something";
+		if (*value)
+			return NULL;
+		return "something";
 	case OPTION_NUMBER:
 		if (number_parse(value, d->min, d->max, &v)) {
 			*(uint32_t *)at = (uint32_t)v;
@@ -117,9 +119,9 @@ static const char *options_store(const struct option_def *d, const char *value,
 		snprintf(buf, size, "a number from %u to %u", d->min, d->max);
 		return buf;
 	case OPTION_SECONDS:
-		return options_parse_seconds(value, at)
-			       ? NULL
-			       : "seconds, such as 10 or 0.5";
+		if (options_parse_seconds(value, at))
+			return NULL;
+		return "seconds, such as 10 or 0.5";
 	case OPTION_WORDS:
 		break;
 	case OPTION_CHOICE:
@@ -174,7 +176,7 @@ static int options_refuse_unknown(const struct command *c, const char *word,
 static int options_refuse_word(const struct command *c, const char *word,
 			       char *err, size_t size)
 {
-	const char *before = "did you mean --";
+	const char *before = "did you mean --", *hint = "";
 	char meant[128] = "";
 
 	for (size_t i = 0; word[0] == '-' && i < c->n_options; i++) {
@@ -186,10 +188,10 @@ static int options_refuse_word(const struct command *c, const char *word,
 		snprintf(meant + n, sizeof(meant) - n, "%s%s", before, d->name);
 		before = " or --";
 	}
+	if (c->rest == REST_COMMAND)
+		hint = " (a command goes behind --)";
 	if (!*meant)
-		return options_refuse(c, err, size, "unexpected \"%s\"%s", word,
-				      c->rest == REST_COMMAND ?
-				      " (a command goes behind --)" : "");
+		return options_refuse(c, err, size, "unexpected \"%s\"%s", word, hint);
 	snprintf(err, size, "unknown option -%c: %s?", word[1], meant);
 	return -EINVAL;
 }
@@ -261,7 +263,9 @@ static int options_parse_one(const struct command *c, int argc, char **argv,
 	if (wanted)
 		return options_refuse(c, err, size, "--%s needs %s", d->name,
 				      wanted);
-	options_note_given(o, options_name(c, d), value ? value : "");
+	if (!value)
+		value = "";
+	options_note_given(o, options_name(c, d), value);
 	return 0;
 }
 
@@ -270,8 +274,10 @@ static const char **options_place(const struct command *c, struct options *o)
 {
 	if ((c->rest == REST_FILE || c->rest == REST_FILE_WORDS) && !o->file)
 		return &o->file;
+	if (c->rest == REST_FILES && !o->files[0])
+		return &o->files[0];
 	if (c->rest == REST_FILES && !o->files[1])
-		return &o->files[o->files[0] ? 1 : 0];
+		return &o->files[1];
 	return NULL;
 }
 
@@ -336,8 +342,10 @@ static void options_help_line(const struct option_def *d)
 {
 	char left[40], help[400];
 
-	snprintf(left, sizeof(left), "--%s%s%s", d->name, d->value ? " " : "",
-		 d->value ? d->value : "");
+	if (d->value)
+		snprintf(left, sizeof(left), "--%s %s", d->name, d->value);
+	else
+		snprintf(left, sizeof(left), "--%s", d->name);
 	printf("  %-18s", left);
 	if (strlen(left) > 18)
 		printf("\n%20s", "");
@@ -346,8 +354,10 @@ static void options_help_line(const struct option_def *d)
 
 void options_help(const struct command *c)
 {
-	printf("Usage: trifold %s%s%s\n\n%s.\n\n", c->name,
-	       *c->usage ? " " : "", c->usage, c->summary);
+	printf("Usage: trifold %s", c->name);
+	if (*c->usage)
+		printf(" %s", c->usage);
+	printf("\n\n%s.\n\n", c->summary);
 	for (size_t i = 0; i < c->n_options; i++) {
 		if (c->options[i].help)
 			options_help_line(&c->options[i]);

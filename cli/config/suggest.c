@@ -36,7 +36,11 @@ static size_t suggest_distance(const char *a, const char *b, size_t most)
 
 struct suggestion suggest(const char *word)
 {
-	return (struct suggestion){ NULL, word, strlen(word) > 4 ? 3 : 2 };
+	struct suggestion s = { .word = word, .least = 2 };
+
+	if (strlen(word) > 4)
+		s.least = 3;
+	return s;
 }
 
 void suggest_offer(struct suggestion *s, const char *known)

@@ -49,8 +49,10 @@ int config_send(const struct config *c, int socket)
 	if (!buf)
 		return -ENOMEM;
 	memcpy(buf, &copy, sizeof(copy));
-	for (size_t i = 0; i < n && !r; i++)
-		r = *strings[i] ? transfer_put(buf, &len, *strings[i]) : 0;
+	for (size_t i = 0; i < n && !r; i++) {
+		if (*strings[i])
+			r = transfer_put(buf, &len, *strings[i]);
+	}
 	for (int i = 0; i < CONFIG_ENV_MAX && copy.env[i] && !r; i++)
 		r = transfer_put(buf, &len, copy.env[i]);
 	setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
@@ -88,26 +90,24 @@ static int transfer_parse(struct config *c, const char *buf, size_t len)
 		if (!*strings[i] && (is_name || is_file))
 			continue;	/* there are fewer receivers, or files */
 		*strings[i] = transfer_take(buf, len, &at);
-		if (*strings[i])
-			r = 0;
-		else
+		if (!*strings[i])
 			r = -EPROTO;
 	}
-	for (unsigned int k = 0; k < CONFIG_MORE_MAX && !r; k++)
-		r = k < c->n_more && !c->more[k].name ? -EPROTO : 0;
+	for (unsigned int k = 0; k < CONFIG_MORE_MAX; k++) {
+		if (k < c->n_more && !c->more[k].name)
+			r = -EPROTO;
+	}
 	for (int i = 0; i < n_env && !r; i++) {
 		s = transfer_take(buf, len, &at);
 		if (s)
 			c->env[i] = strdup(s);
-		else
-			c->env[i] = NULL;
-		if (c->env[i])
-			r = 0;
-		else
+		if (!c->env[i])
 			r = -EPROTO;
 	}
-	for (unsigned int i = 0; i < CONFIG_FILES_MAX && !r; i++)
-		r = i < c->n_files && !c->file[i] ? -EPROTO : 0;
+	for (unsigned int i = 0; i < CONFIG_FILES_MAX; i++) {
+		if (i < c->n_files && !c->file[i])
+			r = -EPROTO;
+	}
 	if (r || at != len || c->n_more > CONFIG_MORE_MAX ||
 	    c->n_files > CONFIG_FILES_MAX)
 		return -EPROTO;
@@ -126,8 +126,10 @@ int config_receive(struct config *c, int socket)
 	if (!buf)
 		return -ENOMEM;
 	n = recv(socket, buf, CONFIG_TRANSFER_MAX, MSG_DONTWAIT | MSG_TRUNC);
-	if (n <= 0)
-		r = n < 0 ? -errno : -EPIPE;
+	if (n < 0)
+		r = -errno;
+	else if (n == 0)
+		r = -EPIPE;
 	else if ((size_t)n < sizeof(fresh) || n > CONFIG_TRANSFER_MAX)
 		r = -EPROTO;
 	if (!r) {

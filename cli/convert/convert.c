@@ -88,9 +88,13 @@ static int convert_from_otlp(const struct convert *c, const struct buffer *in,
 			BATCH_BYTES_MAX >> 20);
 	else if (!r && !d->data)
 		log_err("%s has no samples", c->name);
-	if (r || !d->data)
-		return r ? r : -ENODATA;
-	return convert_set_frequency(d, d->frequency ? d->frequency : c->frequency);
+	if (r)
+		return r;
+	if (!d->data)
+		return -ENODATA;
+	if (d->frequency)
+		return convert_set_frequency(d, d->frequency);
+	return convert_set_frequency(d, c->frequency);
 }
 
 static int convert_from_folded(const struct convert *c, const struct buffer *in,
@@ -143,18 +147,22 @@ static int convert_child(const struct convert *c, uid_t seal, pid_t parent)
 {
 	const int keep[] = { 0, 1, 2, c->in, c->out };
 	bool folded = c->from == format_at(format_named("folded"));
+	size_t most = CONVERT_BODY;
 	struct buffer in = { 0 };
 	struct decoded d = { 0 };
 	int r;
 
+	if (folded)
+		most = FOLDED_BYTES_MAX;
 	if (confine_reader(seal, keep, 5) || getppid() != parent)
 		return 1;
-	r = read_all(c->in, folded ? FOLDED_BYTES_MAX : CONVERT_BODY, &in);
+	r = read_all(c->in, most, &in);
 	if (r)
 		log_err("%s: %s", c->name, strerror(-r));
+	else if (folded)
+		r = convert_from_folded(c, &in, &d);
 	else
-		r = folded ? convert_from_folded(c, &in, &d) :
-			     convert_from_otlp(c, &in, &d);
+		r = convert_from_otlp(c, &in, &d);
 	free(in.data);
 	if (r == -ENOMEM)
 		log_err("%s: %s", c->name, strerror(ENOMEM));
@@ -246,9 +254,7 @@ int convert_run(const struct options *o)
 {
 	const struct format *folded = format_at(format_named("folded"));
 	struct convert c = {
-		.frequency = options_given(o, "frequency") ? o->frequency :
-			     CONVERT_HZ,
-		.opt = o, .lines = o->lines,
+		.frequency = CONVERT_HZ, .opt = o, .lines = o->lines,
 	};
 	char endings[160], q[256];
 
@@ -257,8 +263,13 @@ int convert_run(const struct options *o)
 			"convert --help`");
 		return EXIT_USAGE;
 	}
+	if (options_given(o, "frequency"))
+		c.frequency = o->frequency;
 	c.from = format_at(format_of(o->files[0]));
-	c.to = format_at(o->format ? o->format : format_of(o->files[1]));
+	if (o->format)
+		c.to = format_at(o->format);
+	else
+		c.to = format_at(format_of(o->files[1]));
 	if (!c.from || (c.from != folded &&
 			c.from != format_at(format_named("otlp")))) {
 		log_err("convert reads .folded and .otlp only");
@@ -276,5 +287,5 @@ int convert_run(const struct options *o)
 			"an .otlp file", c.to->name);
 		return EXIT_USAGE;
 	}
-	return convert_files(&c, o) ? 1 : 0;
+	return convert_files(&c, o) != 0;
 }

@@ -198,7 +198,7 @@ static const char *folded_check_bytes(const char *s, size_t len)
 static int folded_read_line(struct folded_tree *t, unsigned int side,
 			    const char *s, size_t len, const char **what)
 {
-	uint32_t at = 0, depth = 0;
+	uint32_t at = 0, depth = 0, name;
 	const char *end, *next;
 	uint64_t count = 0;
 
@@ -213,21 +213,21 @@ static int folded_read_line(struct folded_tree *t, unsigned int side,
 	}
 	for (end = s + len; s; s = next) {
 		const char *semi = memchr(s, ';', (size_t)(end - s));
+		size_t frame = (size_t)(end - s);
 
-		if (semi)
+		next = NULL;
+		if (semi) {
+			frame = (size_t)(semi - s);
 			next = semi + 1;
-		else
-			next = NULL;
+		}
 		if (++depth > FOLDED_DEPTH_MAX)
 			*what = "more than 4,096 frames";
 		else if (t->nodes_set.n >= FOLDED_NODES_MAX)
 			*what = "too many distinct stacks (4,194,304 frames)";
 		if (*what)
 			return 0;
-		at = folded_read_child_of(
-			t, at,
-			folded_read_frame(t, side, s,
-					  (size_t)((semi ? semi : end) - s)));
+		name = folded_read_frame(t, side, s, frame);
+		at = folded_read_child_of(t, at, name);
 		if (at == INDEX_NONE)
 			return -ENOMEM;
 	}
@@ -257,9 +257,13 @@ int folded_read(struct folded_tree *t, unsigned int side, const char *bytes,
 			m, 1, "compressed by gzip: not folded stacks");
 	while (s < end) {
 		const char *nl = memchr(s, '\n', (size_t)(end - s));
-		const char *stop = nl ? nl : end;
-		size_t n = (size_t)(stop - s);
+		const char *next = end;
+		size_t n = (size_t)(end - s);
 
+		if (nl) {
+			next = nl + 1;
+			n = (size_t)(nl - s);
+		}
 		line++;
 		if (n && s[n - 1] == '\r')
 			n--;
@@ -267,30 +271,34 @@ int folded_read(struct folded_tree *t, unsigned int side, const char *bytes,
 			return -ENOMEM;
 		if (what)
 			return folded_read_mistake(m, line, what);
-		if (nl)
-			s = nl + 1;
-		else
-			s = end;
+		s = next;
 	}
+	if (!line)
+		line = 1;
 	if (!t->samples[side])
-		return folded_read_mistake(m, line ? line : 1,
-					   "no samples in this file");
+		return folded_read_mistake(m, line, "no samples in this file");
 	return 0;
 }
 
-static int folded_read_by_name(const void *pa, const void *pb, void *arg)
+int folded_compare_names(const struct folded_tree *t, uint32_t name, uint32_t other)
 {
-	const struct folded_tree *t = arg;
-	const struct folded_name *a = &t->names[*(const uint32_t *)pa];
-	const struct folded_name *b = &t->names[*(const uint32_t *)pb];
-	int r = memcmp(t->text.data + a->at, t->text.data + b->at,
-		       a->len < b->len ? a->len : b->len);
+	const struct folded_name *a = &t->names[name], *b = &t->names[other];
+	uint32_t n = a->len;
+	int r;
 
+	if (b->len < n)
+		n = b->len;
+	r = memcmp(t->text.data + a->at, t->text.data + b->at, n);
 	if (r)
 		return r;
 	if (a->len < b->len)
 		return -1;
 	return a->len > b->len;
+}
+
+static int folded_read_by_name(const void *pa, const void *pb, void *arg)
+{
+	return folded_compare_names(arg, *(const uint32_t *)pa, *(const uint32_t *)pb);
 }
 
 struct ranks {
@@ -315,10 +323,12 @@ int folded_sort(struct folded_tree *t)
 {
 	uint32_t n_names = t->names_set.n, n = t->nodes_set.n;
 	uint32_t *rank = calloc(n_names + 1, sizeof(*rank));
-	uint32_t *order = calloc((n > n_names ? n : n_names) + 1,
-				 sizeof(*order));
+	uint32_t *order, most = n;	/* of the names, then of the nodes */
 	struct ranks ranks = { t->nodes, rank };
 
+	if (n_names > most)
+		most = n_names;
+	order = calloc(most + 1, sizeof(*order));
 	if (!rank || !order) {
 		free(rank);
 		free(order);

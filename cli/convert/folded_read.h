@@ -71,6 +71,9 @@ void folded_fini(struct folded_tree *t);
 int folded_read(struct folded_tree *t, unsigned int side, const char *bytes,
 		size_t len, struct folded_mistake *m);
 
+/* The order of two names, as strcmp() has it: bytes compared. */
+int folded_compare_names(const struct folded_tree *t, uint32_t name, uint32_t other);
+
 /* Put children in the order of their names, bytes compared.  0 or -ENOMEM. */
 int folded_sort(struct folded_tree *t);
 

@@ -67,12 +67,14 @@ static void from_folded_put(struct from_folded *f, uint32_t depth, uint64_t coun
 {
 	const struct batch_attr attr = { 0 };
 	struct batch_resource r = { 0 };
-	uint32_t stop = from_folded_stop(f, depth), n = 0, stack, sample;
+	uint32_t stop = from_folded_stop(f, depth), n = 0, above = 1, stack, sample;
 	size_t len;
 	const char *name = from_folded_name(f, 1, &len);
 
 	r.comm = r.exe_name = batch_string(f->b, name, len);
-	while (depth > (stop == STOP_COMPLETE ? 1u : 2u))
+	if (stop != STOP_COMPLETE)
+		above = 2;	/* the process, and why the stack is incomplete */
+	while (depth > above)
 		f->frames[n++] = from_folded_frame(f, depth--);
 	if (!n)		/* only the process is known */
 		f->frames[n++] = batch_frame(f->b, &(struct batch_frame){

@@ -78,7 +78,9 @@ static int diff_take(struct folded_tree *t, const struct options *o,
 			"stacks with --lines", name);
 		return -1;
 	}
-	return r ? -1 : 0;
+	if (r)
+		return -1;
+	return 0;
 }
 
 /* --- out --------------------------------------------------------------- */
@@ -101,16 +103,21 @@ static void diff_print_table(const struct options *o,
 			     const struct folded_tree *t,
 			     const struct diff_row *rows, uint32_t n, uint32_t shown)
 {
+	const char *heading = "function", *what = "functions";
 	struct buffer buf = { 0 };
 	char name[256];
 
+	if (o->by == BY_LINE) {
+		heading = "function (line)";
+		what = "lines";
+	}
 	for (unsigned int s = 0; s < FOLDED_SIDES; s++)
 		printf("%c  %s: %llu samples\n", "AB"[s],
 		       log_quote(o->files[s], strlen(o->files[s]), name,
 				 sizeof(name)),
 		       (unsigned long long)t->samples[s]);
 	printf("\n  self A   self B   points  total A  total B   points  %s\n",
-	       o->by == BY_LINE ? "function (line)" : "function");
+	       heading);
 	for (uint32_t i = 0; i < shown; i++) {
 		const struct diff_row *r = &rows[i];
 
@@ -121,8 +128,7 @@ static void diff_print_table(const struct options *o,
 		       diff_name_text(t, r->name, &buf));
 	}
 	if (shown < n)
-		printf("\n%u of %u %s; --limit shows more\n", shown, n,
-		       o->by == BY_LINE ? "lines" : "functions");
+		printf("\n%u of %u %s; --limit shows more\n", shown, n, what);
 	free(buf.data);
 }
 
@@ -137,18 +143,23 @@ static void diff_add_pair(struct json *j, const char *key, const uint64_t *v)
 static int diff_print_json(const struct options *o, const struct folded_tree *t,
 			   const struct diff_row *rows, uint32_t n, uint32_t shown)
 {
+	const char *in_all = "functions_in_all", *what = "functions";
 	struct buffer out = { 0 }, buf = { 0 };
 	struct json j = { .out = &out };
 	int r;
 
+	if (o->by == BY_LINE) {
+		in_all = "lines_in_all";
+		what = "lines";
+	}
 	json_open(&j, NULL, '{');
 	json_open(&j, "files", '[');
 	json_text(&j, NULL, o->files[0]);
 	json_text(&j, NULL, o->files[1]);
 	json_close(&j, ']');
 	diff_add_pair(&j, "samples", t->samples);
-	json_num(&j, o->by == BY_LINE ? "lines_in_all" : "functions_in_all", n);
-	json_open(&j, o->by == BY_LINE ? "lines" : "functions", '[');
+	json_num(&j, in_all, n);
+	json_open(&j, what, '[');
 	for (uint32_t i = 0; i < shown; i++) {
 		json_open(&j, NULL, '{');
 		json_text(&j, "name", diff_name_text(t, rows[i].name, &buf));
@@ -255,5 +266,5 @@ int diff_run(const struct options *o)
 	if (!r && (o->json || !o->output))
 		r = diff_show(o, &t);
 	folded_fini(&t);
-	return r ? 1 : 0;
+	return r != 0;
 }

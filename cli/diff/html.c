@@ -121,8 +121,11 @@ static void diff_html_put_rows(const struct folded_tree *t,
 	json_open(j, "rows", '[');
 	while ((i = folded_next(t, i, &depth))) {
 		const struct folded_node *node = &t->nodes[i];
+		uint32_t label = node->name;
 
-		json_num(j, NULL, depth == 1 ? process[node->name] : node->name);
+		if (depth == 1)
+			label = process[node->name];
+		json_num(j, NULL, label);
 		json_num(j, NULL, below - depth);
 		json_num(j, NULL, node->self[1]);
 		json_num(j, NULL, node->self[0]);

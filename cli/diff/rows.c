@@ -2,7 +2,6 @@
 #include "cli/diff/rows.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 double diff_share(const struct folded_tree *t, const uint64_t *v,
 		  unsigned int side)
@@ -79,24 +78,18 @@ static int diff_rows_compare(const void *pa, const void *pb, void *arg)
 {
 	const struct diff_row *a = pa, *b = pb;
 	const struct diff_order *o = arg;
-	const struct folded_name *na = &o->t->names[a->name];
-	const struct folded_name *nb = &o->t->names[b->name];
 	int self = rows_compare(diff_points(o->t, a->self),
 				diff_points(o->t, b->self));
 	int total = rows_compare(diff_points(o->t, a->total),
 				 diff_points(o->t, b->total));
-	int r = self;
 
-	if (o->by_total)
-		r = total;
-	if (!r)
-		r = o->by_total ? self : total;
-	if (!r)
-		r = memcmp(o->t->text.data + na->at, o->t->text.data + nb->at,
-			   na->len < nb->len ? na->len : nb->len);
-	if (!r)
-		r = na->len < nb->len ? -1 : na->len > nb->len;
-	return r;
+	if (o->by_total && total)
+		return total;
+	if (self)
+		return self;
+	if (total)
+		return total;
+	return folded_compare_names(o->t, a->name, b->name);
 }
 
 struct diff_row *diff_rows(const struct folded_tree *t, bool by_total,

@@ -57,7 +57,9 @@ int front_begin(int argc, char **argv)
 		front_is = FRONT_FRONT;
 	else
 		front_is = FRONT_READER;
-	return confine_front_reading((uid_t)strtoul(argv[2], NULL, 10)) ? -1 : 1;
+	if (confine_front_reading((uid_t)strtoul(argv[2], NULL, 10)))
+		return -1;
+	return 1;
 }
 
 /* Give the configuration to the front. */

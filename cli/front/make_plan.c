@@ -44,8 +44,10 @@ static bool make_plan_hidden(const char *var, char *const *by)
 static void make_exporter(struct plan *p, const struct options *o)
 {
 	static char *none[] = { NULL };
-	char *const *more = o->config ? o->config->env : none;
+	char *const *more = none;
 
+	if (o->config)
+		more = o->config->env;
 	if (o->endpoint)
 		plan_add(p, PROGRAM_EXPORTER, "--endpoint=%s",
 			       o->endpoint);
@@ -72,11 +74,21 @@ static void make_recorder(struct plan *p, const struct options *o,
 static uint32_t make_flags(const struct options *o, const struct target *t,
 			   const struct live_page *page)
 {
-	return (page->on ? PLAN_PAGE : 0u) | (o->output ? PLAN_RECORD : 0u) |
-	       (o->rest[0] ? PLAN_COMMAND : 0u) |
-	       (t->kind == TARGET_COMMAND ? PLAN_BELOW : 0u) |
-	       (o->verbose ? PLAN_VERBOSE : 0u) |
-	       (o->config ? PLAN_RELOAD : 0u);
+	uint32_t flags = 0;
+
+	if (page->on)
+		flags |= PLAN_PAGE;
+	if (o->output)
+		flags |= PLAN_RECORD;
+	if (o->rest[0])
+		flags |= PLAN_COMMAND;
+	if (t->kind == TARGET_COMMAND)
+		flags |= PLAN_BELOW;
+	if (o->verbose)
+		flags |= PLAN_VERBOSE;
+	if (o->config)
+		flags |= PLAN_RELOAD;
+	return flags;
 }
 
 /* trifold's processes that live as long as the hub, except daemons, which it
@@ -109,9 +121,10 @@ void make_plan_daemons(struct plan *p, const struct options *o,
 		plan_add(p, PROGRAM_HUB, "--include-self");
 	if (o->show_loops)
 		plan_add(p, PROGRAM_HUB, "--show-loops");
-	if (!network)
-		plan_add(p, PROGRAM_EXPORTER, config_env_debuginfod(o->config) ?
-			 "--no-receiver" : "--no-network");
+	if (!network && config_env_debuginfod(o->config))
+		plan_add(p, PROGRAM_EXPORTER, "--no-receiver");
+	else if (!network)
+		plan_add(p, PROGRAM_EXPORTER, "--no-network");
 	make_exporter(p, o);
 	make_loader(p, o, target);
 	if (!o->no_page && o->config)

@@ -165,16 +165,15 @@ static void phases_start_feed(struct phases *p, uint64_t now)
 static void phases_start_due(struct phases *p, uint64_t now)
 {
 	for (int i = 0; i < PROGRAM_DAEMONS; i++) {
-		bool page = i == PROGRAM_VIEWER;
-
 		if (p->proc[i].pid || now < p->proc[i].due_ns ||
 		    !phases_wants(p, i))
 			continue;
 		if (i == PROGRAM_EXPORTER && (p->plan->flags & PLAN_RECORD))
 			phases_start_feed(p, now);
+		else if (i == PROGRAM_VIEWER)
+			phases_start_one(p, i, p->page, p->n_page, now);
 		else
-			phases_start_one(p, i, p->page, page ? p->n_page : 0,
-					 now);
+			phases_start_one(p, i, NULL, 0, now);
 	}
 }
 
@@ -235,8 +234,10 @@ void phases_replace(struct phases *p, uint32_t which, uint64_t now)
 		if (!proc->pid || proc->replace_ns)
 			continue;
 		proc->replace_ns = now + REPLACE_NS;
-		orders_signal(p->orders, i,
-			      i == PROGRAM_EXPORTER ? SIGHUP : SIGTERM);
+		if (i == PROGRAM_EXPORTER)
+			orders_signal(p->orders, i, SIGHUP);
+		else
+			orders_signal(p->orders, i, SIGTERM);
 	}
 }
 
@@ -378,15 +379,23 @@ static bool phases_all_ready(const struct phases *p)
 	return true;
 }
 
+/* Is a program missing that should be ready by now? */
+static bool phases_waits_for(const struct phases *p, enum program id)
+{
+	if (p->proc[id].ready)
+		return false;
+	if (id == PROGRAM_RECORDER)
+		return p->proc[id].pid;
+	return phases_wants(p, id);
+}
+
 static void phases_check_start(struct phases *p, uint64_t now)
 {
 	bool late = now >= p->deadline_ns, failed = late;
 
 	for (int i = 0; i <= PROGRAM_RECORDER; i++) {
 		failed |= p->proc[i].tries >= START_TRIES;
-		if (late && !p->proc[i].ready &&
-		    (i == PROGRAM_RECORDER ? p->proc[i].pid : phases_wants(p,
-									   i)))
+		if (late && phases_waits_for(p, i))
 			phases_say(p, "%s is not ready after %u s",
 				   phases_name(i),
 				   phases[PHASE_STARTING].seconds);
@@ -426,14 +435,19 @@ static void phases_overdue(struct phases *p, uint64_t now)
 	/* on SIGTERM the recorder removes its file; on SIGKILL it could not */
 	bool gently = !p->killed && (p->phase == PHASE_END_RECORDER ||
 		(command && p->end_signal != SIGTERM && !p->quick));
+	const char *name = "SIGKILL", *where = "", *how = "does not end";
 	int sig = SIGKILL;
 
-	if (gently)
+	if (gently) {
 		sig = SIGTERM;
+		name = "SIGTERM";
+	}
+	if (command)
+		where = "below ";
+	if (p->quick)
+		how = "still runs";
 	phases_say(p, "%s (%spid %d) %s: sending %s",
-		   phases_name(phases[p->phase].who), command ? "below " : "",
-		   (int)phase_pid(p), p->quick ? "still runs" : "does not end",
-		   gently ? "SIGTERM" : "SIGKILL");
+		   phases_name(phases[p->phase].who), where, (int)phase_pid(p), how, name);
 	orders_signal(p->orders, phases[p->phase].who, sig);
 	p->killed |= sig == SIGKILL || p->phase == PHASE_END_RECORDER;
 	p->end_signal = SIGTERM;
@@ -462,13 +476,13 @@ int phases_timeout_ms(const struct phases *p, uint64_t now)
 
 	for (int i = 0; i < PROGRAM_DAEMONS; i++) {
 		const struct phase_proc *proc = &p->proc[i];
-		uint64_t due;
+		uint64_t due = UINT64_MAX;
 
-		if (proc->pid)
+		if (proc->pid && proc->replace_ns)
 			due = proc->replace_ns;
-		else
+		else if (!proc->pid && phases_wants(p, i))
 			due = proc->due_ns;
-		if ((proc->pid ? due != 0 : phases_wants(p, i)) && due < at)
+		if (due < at)
 			at = due;
 	}
 	if (p->phase == PHASE_STARTING && phases_all_ready(p) &&

@@ -36,25 +36,34 @@ static bool reload_is_same(const struct config_more *a,
 	return true;
 }
 
+static void reload_say_more(struct console *c, const struct config_more *m, const char *is)
+{
+	char q[96];
+
+	console_say(c, "configuration: [export \"%s\"] %s now",
+		    log_quote(m->name, strlen(m->name), q, sizeof(q)), is);
+}
+
 static bool reload_compare_more(const struct config *was,
 				const struct config *is, struct console *c)
 {
 	bool any = false;
 
-	for (unsigned int i = 0; i < was->n_more + is->n_more; i++) {
-		bool old = i < was->n_more;
-		const struct config_more *m = old ? &was->more[i] :
-			&is->more[i - was->n_more];
-		const struct config_more *other =
-			reload_find_more(old ? is : was, m->name);
-		char q[96];
+	for (unsigned int i = 0; i < was->n_more; i++) {
+		const struct config_more *m = &was->more[i], *now = reload_find_more(is, m->name);
 
-		/* a pair is met twice: say it once */
-		if (other && (!old || reload_is_same(m, other)))
+		if (now && reload_is_same(m, now))
 			continue;
-		console_say(c, "configuration: [export \"%s\"] %s now",
-			    log_quote(m->name, strlen(m->name), q, sizeof(q)),
-			    other ? "is different" : old ? "is gone" : "is there");
+		if (now)
+			reload_say_more(c, m, "is different");
+		else
+			reload_say_more(c, m, "is gone");
+		any = true;
+	}
+	for (unsigned int i = 0; i < is->n_more; i++) {
+		if (reload_find_more(was, is->more[i].name))
+			continue;
+		reload_say_more(c, &is->more[i], "is there");
 		any = true;
 	}
 	return any;
@@ -76,6 +85,17 @@ static bool reload_has_files(const struct config *c)
 	return any;
 }
 
+/* Append to " NAME, NAME". */
+static void reload_append(char *names, size_t size, const char *name)
+{
+	size_t n = strlen(names);
+	const char *before = " ";
+
+	if (n)
+		before = ", ";
+	snprintf(names + n, size - n, "%s%s", before, name);
+}
+
 /* Log what changed; returns the programs that use it. later: " NAME, NAME" of
  * keys that wait for the next start. */
 static unsigned int reload_compare(const struct options *o,
@@ -91,19 +111,20 @@ static unsigned int reload_compare(const struct options *o,
 
 	later[0] = '\0';
 	for (int i = 0; i < KEY__COUNT; i++) {
+		const char *when = "now";
 		char value[512];
 
 		if (!strcmp(was->value[i].text, is->value[i].text))
 			continue;
-		console_say(c, "configuration: %s of [%s] is \"%s\"%s",
-			    config_keys[i].name, config_keys[i].section,
-			    config_shown(is->value, i, value, sizeof(value)),
-			    reload_needs_restart(o, i) ? " at the next start" : " now");
-		if (reload_needs_restart(o, i))
-			snprintf(later + strlen(later), size - strlen(later),
-				 "%s%s", *later ? ", " : " ", config_keys[i].name);
-		else
+		if (reload_needs_restart(o, i)) {
+			when = "at the next start";
+			reload_append(later, size, config_keys[i].name);
+		} else {
 			which |= 1u << who[config_keys[i].owner];
+		}
+		console_say(c, "configuration: %s of [%s] is \"%s\" %s",
+			    config_keys[i].name, config_keys[i].section,
+			    config_shown(is->value, i, value, sizeof(value)), when);
 	}
 	if (reload_compare_more(was, is, c) || reload_has_files(is))
 		which |= 1u << PROGRAM_EXPORTER;
@@ -134,8 +155,11 @@ uint32_t reload(struct options *o, struct config *now, struct config *fresh,
 		if (!reload_needs_restart(o, i) || i == KEY_LISTEN)
 			config_apply_key(now, i, o);
 	}
-	console_say(c, "Reloaded.%s%s", later, !*later ? "" :
-		    strchr(later, ',') ? " take effect at the next start." :
-		    " takes effect at the next start.");
+	if (!*later)
+		console_say(c, "Reloaded.");
+	else if (strchr(later, ','))
+		console_say(c, "Reloaded.%s take effect at the next start.", later);
+	else
+		console_say(c, "Reloaded.%s takes effect at the next start.", later);
 	return which;
 }

@@ -75,20 +75,24 @@ static void show_read(struct show *s, uint64_t now)
 
 static void show_running(void *arg, uint64_t now)
 {
+	const char *blank = "", *elsewhere = "";
 	struct show *s = arg;
 	char address[80];
 
 	s->running = true;
 	s->run_ns = s->shown_ns = now;
 	report_run_begin(&s->run, &s->watch.status);
+	if (s->page.elsewhere)
+		elsewhere = " (its usual port is taken)";
 	if (s->page.on)
-		console_say(&s->console, "live page%s: %s", s->page.elsewhere ?
-			    " (its usual port is taken)" : "",
+		console_say(&s->console, "live page%s: %s", elsewhere,
 			    live_page_address(&s->page, address));
+	if (*s->target->what)
+		blank = " ";
 	if (!s->opt->rest[0] && !s->opt->duration_ms &&
 	    (s->plain || s->console.tty))
 		console_say(&s->console, "profiling %s%suntil Ctrl-C",
-			    s->target->what, *s->target->what ? " " : "");
+			    s->target->what, blank);
 }
 
 static uint64_t show_every(const struct show *s)
@@ -300,13 +304,14 @@ static int show_loop(struct show *s)
 			{ .fd = s->orders.fd, .events = POLLIN },
 			{ .fd = s->console.read_fd, .events = POLLIN },
 			{ .fd = s->watch.conn.fd, .events = POLLIN },
-			{ .fd = s->running ? s->target->ended : -1,
-			  .events = POLLIN },
+			{ .fd = -1, .events = POLLIN },
 			{ .fd = s->phases.reader, .events = POLLIN },
 			{ .fd = s->phases.notify, .events = POLLIN },
 		};
 		uint64_t now = now_ns();
 
+		if (s->running)
+			p[3].fd = s->target->ended;
 		if (poll(p, 6, show_timeout_ms(s, now)) < 0 && errno != EINTR)
 			return -errno;
 		now = now_ns();
@@ -348,9 +353,10 @@ static int show_open(struct show *s, const struct options *o, bool plain)
 	s->phases.notify = orders_open(&s->orders, s->console.write_fd);
 	close(s->console.write_fd);
 	s->console.write_fd = -1;
-	return s->phases.notify < 0 ? s->phases.notify :
-		setsockopt(s->phases.notify, SOL_SOCKET, SO_PASSCRED,
-			   &(int){ 1 }, sizeof(int));
+	if (s->phases.notify < 0)
+		return s->phases.notify;
+	return setsockopt(s->phases.notify, SOL_SOCKET, SO_PASSCRED, &(int){ 1 },
+			  sizeof(int));
 }
 
 int show(struct options *o, struct target *target, struct config *c, bool plain)

@@ -16,6 +16,7 @@ int start_supervisor(int argc, char *const *argv)
 {
 	char self[PATH_MAX] = "", path[PATH_MAX + 32], **args;
 	const char *slash;
+	int dir = 0;		/* bytes of self */
 
 	args = calloc((size_t)argc + 2, sizeof(*args));
 	if (!args || readlink("/proc/self/exe", self, sizeof(self) - 1) < 0) {
@@ -26,8 +27,9 @@ int start_supervisor(int argc, char *const *argv)
 	args[1] = self;
 	memcpy(args + 2, argv + 1, (size_t)(argc - 1) * sizeof(*args));
 	slash = strrchr(self, '/');
-	snprintf(path, sizeof(path), "%.*s" SUPERVISOR,
-		 slash ? (int)(slash + 1 - self) : 0, self);
+	if (slash)
+		dir = (int)(slash + 1 - self);
+	snprintf(path, sizeof(path), "%.*s" SUPERVISOR, dir, self);
 	execv(path, args);
 	execv(LIBEXEC "/" SUPERVISOR, args);
 	log_err(SUPERVISOR " cannot be run, neither beside this program nor in "

@@ -58,15 +58,19 @@ static int mapped_each(struct mapped *m,
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", m->pid);
 	f = fopen(path, "re");
+	if (!f && errno == ENOENT)
+		return -ESRCH;
 	if (!f)
-		return errno == ENOENT ? -ESRCH : -errno;
+		return -errno;
 	errno = 0;
 	for (int i = 0; !r && i < MAPS_MAX && getline(&line, &cap, f) > 0; i++) {
 		if (mapped_parse(line, &l))
 			r = fn(m, &l, ctx);
 	}
 	if (!r && ferror(f))
-		r = errno ? -errno : -EIO;
+		r = -errno;
+	if (!r && ferror(f))	/* the C library did not say why */
+		r = -EIO;
 	free(line);
 	fclose(f);
 	return r;
@@ -126,22 +130,29 @@ static uint32_t mapped_find(const struct mapped *m, const struct mapped_line *l)
 static int mapped_add(struct mapped *m, const struct mapped_line *l, int fd)
 {
 	struct mapped_file f = { .dev = l->dev, .ino = l->ino, .fd = fd };
-	const char *slash = strrchr(l->path, '/');
+	const char *slash = strrchr(l->path, '/'), *name = l->path;
 
-	log_quote(slash ? slash + 1 : l->path, strlen(slash ? slash + 1 : l->path),
-		  f.name, sizeof(f.name));
+	if (slash)
+		name = slash + 1;
+	log_quote(name, strlen(name), f.name, sizeof(f.name));
 	if (!f.name[0])
 		strcpy(f.name, "?");
-	return m->files.n < SNAPSHOT_MAPPED_MAX && vector_push(&m->files, f) ? 0 : -ENOMEM;
+	if (m->files.n >= SNAPSHOT_MAPPED_MAX || !vector_push(&m->files, f))
+		return -ENOMEM;
+	return 0;
 }
 
 static int mapped_take(struct mapped *m, const struct mapped_line *l, void *ctx)
 {
+	int fd = -1;
+
 	(void)ctx;
 	if (!l->exec || (!l->ino && !l->vdso) || m->files.n >= SNAPSHOT_MAPPED_MAX ||
 	    mapped_find(m, l) != INDEX_NONE)
 		return 0;
-	return mapped_add(m, l, l->vdso ? -1 : mapped_open_file(m->pid, l));
+	if (!l->vdso)
+		fd = mapped_open_file(m->pid, l);
+	return mapped_add(m, l, fd);
 }
 
 int mapped_open(struct mapped *m, pid_t pid)
@@ -153,11 +164,13 @@ int mapped_open(struct mapped *m, pid_t pid)
 int mapped_open_paths(struct mapped *m, const char *paths, size_t len, const char *root)
 {
 	*m = (struct mapped){ 0 };
+	if (!root)
+		root = "";
 	for (size_t i = 0; i < len && m->files.n < SNAPSHOT_MAPPED_MAX;
 	     i += strlen(paths + i) + 1) {
 		struct mapped_file f = { .fd = -1 };
 		char path[PATH_MAX];
-		int n = snprintf(path, sizeof(path), "%s%s", root ? root : "", paths + i);
+		int n = snprintf(path, sizeof(path), "%s%s", root, paths + i);
 
 		if (paths[i] == '/' && n > 0 && n < PATH_MAX)
 			f.fd = mapped_open_path(path, NULL, false);
@@ -189,11 +202,24 @@ static int mapped_know(struct mapped *m, const struct mapped_line *l, void *ctx)
 static int mapped_map(struct mapped *m, const struct mapped_line *l, void *ctx)
 {
 	struct describing *d = ctx;
-	uint32_t file = l->ino || l->vdso ? mapped_find(m, l) : INDEX_NONE;
+	uint32_t file = INDEX_NONE;
+	uint64_t off = l->off;
 
-	buffer_printf(d->to, "map %" PRIx64 " %" PRIx64 " %" PRIx64 " -%s%s%s%s ",
-		      l->start, l->end, l->vdso ? 0 : l->off, l->exec ? "x" : "",
-		      l->write ? "w" : "", l->stack ? "s" : "", l->heap ? "h" : "");
+	if (l->ino || l->vdso)
+		file = mapped_find(m, l);
+	if (l->vdso)
+		off = 0;
+	buffer_printf(d->to, "map %" PRIx64 " %" PRIx64 " %" PRIx64 " -", l->start, l->end,
+		      off);
+	if (l->exec)
+		buffer_str(d->to, "x");
+	if (l->write)
+		buffer_str(d->to, "w");
+	if (l->stack)
+		buffer_str(d->to, "s");
+	if (l->heap)
+		buffer_str(d->to, "h");
+	buffer_str(d->to, " ");
 	if (file == INDEX_NONE)
 		buffer_str(d->to, "-\n");
 	else
@@ -204,7 +230,7 @@ static int mapped_map(struct mapped *m, const struct mapped_line *l, void *ctx)
 /* The stack pointer that the process began with; 0: not known. */
 static uint64_t mapped_stack(pid_t pid)
 {
-	char path[48], line[1024] = "", *p;
+	char path[48], line[1024] = "", *p = NULL;
 	unsigned long long v = 0;
 	FILE *f;
 
@@ -212,7 +238,8 @@ static uint64_t mapped_stack(pid_t pid)
 	f = fopen(path, "re");
 	if (!f)
 		return 0;
-	p = fgets(line, sizeof(line), f) ? strrchr(line, ')') : NULL;
+	if (fgets(line, sizeof(line), f))
+		p = strrchr(line, ')');
 	fclose(f);
 	/* field 3, after the name; startstack is field 28 (proc(5)) */
 	for (int field = 2; p && field < 28; field++)

@@ -46,7 +46,10 @@ static bool reader_descriptors(const int *first, const struct mapped *m, uint32_
 	int above = SNAPSHOT_FD_FILES + (int)n, fd[SNAPSHOT_FD_FILES], file;
 
 	for (int i = 0; i < SNAPSHOT_FD_FILES; i++) {
-		fd[i] = i == STDERR_FILENO ? i : fcntl(first[i], F_DUPFD, above);
+		if (i == STDERR_FILENO)
+			fd[i] = i;
+		else
+			fd[i] = fcntl(first[i], F_DUPFD, above);
 		if (fd[i] < 0)
 			return false;
 	}
@@ -107,13 +110,18 @@ int reader_start(struct reader *r, const char *libexec, int memory,
 		 const struct mapped *m, const char *word)
 {
 	char dir[PATH_MAX], path[PATH_MAX + 32];
+	const struct identities *as = NULL;
 	struct identities ids;
 	int in[2], out[2];
-	bool root = !geteuid();
 
 	*r = (struct reader){ .pid = -1, .to = -1, .from = -1, .result = -1 };
-	if (libexec_find(libexec, dir) || (root && identity_find(&ids)))
+	if (libexec_find(libexec, dir))
 		return -1;
+	if (!geteuid()) {
+		if (identity_find(&ids))
+			return -1;
+		as = &ids;
+	}
 	snprintf(path, sizeof(path), "%s/%s", dir, program_table[PROGRAM_HUB].name);
 	reader_raise_limit();
 	r->result = memfd_create("snapshot", MFD_CLOEXEC);
@@ -129,13 +137,15 @@ int reader_start(struct reader *r, const char *libexec, int memory,
 	if (!r->pid) {
 		const int first[] = { in[0], out[1], STDERR_FILENO, memory, r->result };
 
-		reader_child(path, first, m, root ? &ids : NULL, word);
+		reader_child(path, first, m, as, word);
 	}
 	close(in[0]);
 	close(out[1]);
-	if (r->pid < 0)
+	if (r->pid < 0) {
 		log_err("fork: %m");
-	return r->pid < 0 ? -1 : 0;
+		return -1;
+	}
+	return 0;
 }
 
 /* Read more of its output.  1; 0: it has ended; -1: it takes too long. */
@@ -147,9 +157,10 @@ static int reader_more(struct reader *r, size_t max, struct buffer *to, uint64_t
 
 	if (now >= until || to->len > max || !buffer_room(to, 512))
 		return -1;
-	if (poll(&p, 1, (int)((until - now) / NSEC_PER_MSEC) + 1) < 0)
-		return errno == EINTR ? 1 : -1;
-	if (!p.revents)
+	n = poll(&p, 1, (int)((until - now) / NSEC_PER_MSEC) + 1);
+	if (n < 0 && errno != EINTR)
+		return -1;
+	if (n <= 0)
 		return 1;
 	n = read(r->from, to->data + to->len, 512);
 	if (n <= 0)
@@ -183,14 +194,18 @@ int reader_walk(struct reader *r, const struct buffer *text, int timeout_ms)
 	uint64_t until = now_ns() + (uint64_t)timeout_ms * NSEC_PER_MSEC;
 	size_t n = sizeof(SNAPSHOT_READ) - 1;
 	struct buffer said = { 0 };
-	int more = write_all(r->to, text->data, text->len) ? 0 : 1;
+	int more = 1;
 
+	if (write_all(r->to, text->data, text->len))
+		more = 0;
 	while (more > 0 && said.len < n)
 		more = reader_more(r, n, &said, until);
 	if (said.len != n || memcmp(said.data, SNAPSHOT_READ, n))
 		more = reader_failed(r, more);
 	free(said.data);
-	return more < 0 ? -1 : 0;
+	if (more < 0)
+		return -1;
+	return 0;
 }
 
 int reader_finish(struct reader *r, size_t max, struct buffer *said)
@@ -209,7 +224,9 @@ int reader_finish(struct reader *r, size_t max, struct buffer *said)
 	r->pid = -1;
 	if (status && (!WIFEXITED(status) || WEXITSTATUS(status) != 1))
 		log_err("the reader of its memory failed");
-	return status ? -1 : 0;
+	if (status)
+		return -1;
+	return 0;
 }
 
 void reader_end(struct reader *r)

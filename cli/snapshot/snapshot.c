@@ -105,7 +105,9 @@ static int snapshot_memory(pid_t pid)
 
 	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	return fd < 0 ? snapshot_refuse(pid, -errno) : fd;
+	if (fd < 0)
+		return snapshot_refuse(pid, -errno);
+	return fd;
 }
 
 /* Stop it and say what it has; it stands still afterwards.  0, or -1, said. */
@@ -184,13 +186,14 @@ static int snapshot_write(const char *path, int result)
 	struct buffer all = { 0 };
 	uid_t uid;
 	gid_t gid;
-	int r;
+	int r = 0;
 
 	if (fd < 0) {
 		log_err("%s: %m", path);
 		return 1;
 	}
-	r = lseek(result, 0, SEEK_SET) < 0 ? -errno : 0;
+	if (lseek(result, 0, SEEK_SET) < 0)
+		r = -errno;
 	if (!r)
 		r = read_all(result, SNAPSHOT_BYTES_MAX, &all);
 	if (!r && all.len > SNAPSHOT_BYTES_MAX)
@@ -219,7 +222,9 @@ static void snapshot_show(const struct buffer *summary)
 	for (size_t i = 0; i < summary->len; i++) {
 		uint8_t c = summary->data[i];
 
-		putchar(c == '\n' || (c >= 0x20 && c < 0x7f) ? c : '?');
+		if (c != '\n' && (c < 0x20 || c >= 0x7f))
+			c = '?';
+		putchar(c);
 		if (c == '\n' && i + 1 < summary->len)
 			printf("  ");
 	}
@@ -317,7 +322,7 @@ static int snapshot_of_core(const struct options *o, const char *path)
 int snapshot_run(const struct options *o)
 {
 	char name[64];
-	const char *path = o->output ? o->output : name;
+	const char *path = name;
 	struct stat st;
 	uint64_t pid = 0;
 
@@ -335,9 +340,13 @@ int snapshot_run(const struct options *o)
 			 (unsigned long long)pid);
 	else
 		snprintf(name, sizeof(name), "trifold-snapshot-core.gz");
+	if (o->output)
+		path = o->output;
 	if (!lstat(path, &st)) {
 		log_err("%s exists: name another file by --output", path);
 		return 1;
 	}
-	return pid ? snapshot_of(o, (pid_t)pid, path) : snapshot_of_core(o, path);
+	if (pid)
+		return snapshot_of(o, (pid_t)pid, path);
+	return snapshot_of_core(o, path);
 }

@@ -42,7 +42,8 @@ static bool stopped_wait(struct stopped_thread *t)
 	if (!WIFSTOPPED(status))
 		return false;
 	/* no event: a signal was on its way, and waits for us to pass it on */
-	t->signal = status >> 16 ? 0 : WSTOPSIG(status);
+	if (!(status >> 16))
+		t->signal = WSTOPSIG(status);
 	return true;
 }
 
@@ -53,8 +54,11 @@ static int stopped_ask(struct stopped *s, pid_t tid)
 
 	if (!vector_reserve(&s->threads, 1))
 		return -ENOMEM;
-	if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) < 0)
-		return errno == ESRCH && s->threads.n ? 0 : -errno;
+	if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) < 0) {
+		if (errno == ESRCH && s->threads.n)
+			return 0;
+		return -errno;
+	}
 	if (!ptrace(PTRACE_INTERRUPT, tid, NULL, NULL))
 		vector_push(&s->threads, t);
 	return 0;
@@ -85,8 +89,10 @@ static int stopped_new(struct stopped *s)
 
 	snprintf(path, sizeof(path), "/proc/%d/task", s->pid);
 	d = opendir(path);
+	if (!d && errno == ENOENT)
+		return -ESRCH;
 	if (!d)
-		return errno == ENOENT ? -ESRCH : -errno;
+		return -errno;
 	while (!r && (e = readdir(d))) {
 		pid_t tid = atoi(e->d_name);
 
@@ -97,7 +103,9 @@ static int stopped_new(struct stopped *s)
 	}
 	closedir(d);
 	stopped_all(s, before);
-	return r ? r : n;
+	if (r)
+		return r;
+	return n;
 }
 
 int stopped_begin(struct stopped *s, pid_t pid)
@@ -109,7 +117,8 @@ int stopped_begin(struct stopped *s, pid_t pid)
 	stopped_all(s, 0);
 	for (int i = 0, n = 1; !r && n && i < ROUNDS; i++) {
 		n = stopped_new(s);
-		r = n < 0 ? n : 0;
+		if (n < 0)
+			r = n;
 	}
 	if (!r && !s->threads.n)
 		r = -ESRCH;
@@ -124,13 +133,16 @@ static int stopped_get(pid_t tid, int set, void *regs, size_t size)
 
 	if (ptrace(PTRACE_GETREGSET, tid, (void *)(uintptr_t)set, &v) < 0)
 		return -errno;
-	return v.iov_len == size ? 0 : -ENOEXEC;
+	if (v.iov_len != size)
+		return -ENOEXEC;
+	return 0;
 }
 
 /* One line; the order of the registers is that of docs/SNAPSHOT.md. */
 static int stopped_line(pid_t tid, struct buffer *to)
 {
 	struct user_regs_struct u;
+	const char *where = "user";
 	int r = stopped_get(tid, NT_PRSTATUS, &u, sizeof(u));
 #ifdef __aarch64__
 	uint64_t tp = 0;
@@ -142,7 +154,9 @@ static int stopped_line(pid_t tid, struct buffer *to)
 		return r;
 	if (stopped_get(tid, NT_ARM_SYSTEM_CALL, &call, sizeof(call)))
 		call = -1;
-	buffer_printf(to, "thread %d %s %" PRIx64, tid, call >= 0 ? "call" : "user", tp);
+	if (call >= 0)
+		where = "call";
+	buffer_printf(to, "thread %d %s %" PRIx64, tid, where, tp);
 	for (int i = 0; i < 31; i++)
 		buffer_printf(to, " %llx", u.regs[i]);
 	buffer_printf(to, " %llx %llx\n", u.sp, u.pc);
@@ -152,10 +166,13 @@ static int stopped_line(pid_t tid, struct buffer *to)
 		u.r8, u.rax, u.rcx, u.rdx, u.rsi, u.rdi, u.rip, u.rsp,
 	};
 
-	if (r || u.cs != 0x33)		/* arch/x86/include/asm/segment.h */
-		return r ? r : -ENOEXEC;
-	buffer_printf(to, "thread %d %s %llx", tid,
-		      (long long)u.orig_rax >= 0 ? "call" : "user", u.fs_base);
+	if (r)
+		return r;
+	if (u.cs != 0x33)		/* arch/x86/include/asm/segment.h */
+		return -ENOEXEC;
+	if ((long long)u.orig_rax >= 0)
+		where = "call";
+	buffer_printf(to, "thread %d %s %llx", tid, where, u.fs_base);
 	for (size_t i = 0; i < sizeof(regs) / sizeof(regs[0]); i++)
 		buffer_printf(to, " %llx", regs[i]);
 	buffer_str(to, "\n");

@@ -15,10 +15,10 @@ int top_hear(int control, struct top_msg *m, int *fd)
 {
 	ssize_t n = fdpass_recv(control, m, sizeof(*m), MSG_DONTWAIT, fd);
 
-	if (n < 0)
-		return n == -ECONNRESET ? -EPIPE : (int)n;
-	if (n == 0)
+	if (n == 0 || n == -ECONNRESET)
 		return -EPIPE;
+	if (n < 0)
+		return (int)n;
 	m->text[sizeof(m->text) - 1] = '\0';
 	if (n == sizeof(*m))
 		return 0;

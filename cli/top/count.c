@@ -54,12 +54,13 @@ static bool count_same_start(uint64_t a, uint64_t b)
 static uint64_t top_count_id_of(const struct top_counter *c,
 				const struct top_row *r)
 {
-	const uint64_t v[] = {
-		r->pid, r->tid, r->kind, r->role, r->pid ? 0 : r->name.len,
-		c->q->view == TOP_LINES ? r->line : 0,
-	};
-	uint64_t h = XXH3_64bits_withSeed(v, sizeof(v), c->seed);
+	uint64_t v[] = { r->pid, r->tid, r->kind, r->role, 0, 0 }, h;
 
+	if (!r->pid)
+		v[4] = r->name.len;
+	if (c->q->view == TOP_LINES)
+		v[5] = r->line;
+	h = XXH3_64bits_withSeed(v, sizeof(v), c->seed);
 	if (r->pid)
 		return h;
 	h = XXH3_64bits_withSeed(r->name.s, r->name.len, h);
@@ -129,12 +130,15 @@ static struct top_row top_count_function(const struct batch *b, uint32_t frame,
 {
 	const struct batch_frame *f = &b->frames[frame];
 	const struct batch_function *fn = &b->functions[f->function];
+	uint32_t line = f->line;
 
+	if (fn->start_line)
+		line = fn->start_line;
 	return (struct top_row){
 		.name = count_str(b, fn->name),
 		.file = count_str(b, b->exes[f->exe].path),
 		.source = count_str(b, fn->file),
-		.line = fn->start_line ? fn->start_line : f->line,
+		.line = line,
 		.kind = f->kind, .role = role,
 		.marks = profile_frame_marks(f),
 	};
@@ -304,26 +308,32 @@ static void count_samples(struct top_counter *c, bool functions)
 	c->t->busy_s += (double)in_time / c->b->hdr->frequency;
 }
 
+/* What the present batch needs; false: no memory. */
+static bool count_make_room(struct top_counter *c, bool functions)
+{
+	size_t frames = (size_t)batch_n(c->b, BATCH_FRAMES) + 1;
+
+	if (!functions) {
+		c->names = profile_process_names(c->b);
+		return c->names;
+	}
+	c->rows = malloc(frames * sizeof(*c->rows));
+	c->weights = calloc((size_t)batch_n(c->b, BATCH_STACKS) + 1, sizeof(*c->weights));
+	if (!c->rows || !c->weights)
+		return false;
+	memset(c->rows, 0xff, frames * sizeof(*c->rows));
+	return true;
+}
+
 static void count_batch(struct top_counter *c, const struct batch *b)
 {
 	bool functions = top_of_functions(c->q->view);
-	size_t frames = (size_t)batch_n(b, BATCH_FRAMES) + 1;
 
 	c->b = b;
-	if (functions) {
-		c->rows = malloc(frames * sizeof(*c->rows));
-		c->weights = calloc((size_t)batch_n(b, BATCH_STACKS) + 1,
-				    sizeof(*c->weights));
-	} else {
-		c->names = profile_process_names(b);
-	}
-	if (functions ? !c->rows || !c->weights : !c->names) {
-		c->t->cut = true;
-	} else {
-		if (functions)
-			memset(c->rows, 0xff, frames * sizeof(*c->rows));
+	if (count_make_room(c, functions))
 		count_samples(c, functions);
-	}
+	else
+		c->t->cut = true;
 	free(c->names);
 	free(c->rows);
 	free(c->weights);

@@ -166,15 +166,17 @@ static void display_draw(struct display *d)
 static void top_display_serve(struct display *d, bool keys, int timeout)
 {
 	struct pollfd p[] = {
-		{ .fd = keys && !d->suspended ? STDIN_FILENO : -1,
-		  .events = POLLIN },
+		{ .fd = -1, .events = POLLIN },
 		{ .fd = d->d->control, .events = POLLIN },
 		{ .fd = d->hub.conn.fd, .events = POLLIN },
 	};
+	int r;
+
+	if (keys && !d->suspended)
+		p[0].fd = STDIN_FILENO;
 	/* a signal means that the size has changed: ncurses reports it as a
 	 * key */
-	int r = poll(p, 3, timeout);
-
+	r = poll(p, 3, timeout);
 	if (r < 0 && errno != EINTR)
 		d->quit = true;
 	if (r < 0)
@@ -192,12 +194,11 @@ static int display_run_screen(struct display *d)
 	display_draw(d);
 	while (!d->quit) {
 		uint64_t since = now_ns() - d->drawn_ns;
+		int wait = 0;
 
-		top_display_serve(
-			d, true,
-			since >= DRAW_NS
-				? 0
-				: (int)((DRAW_NS - since) / NSEC_PER_MSEC) + 1);
+		if (since < DRAW_NS)
+			wait = (int)((DRAW_NS - since) / NSEC_PER_MSEC) + 1;
+		top_display_serve(d, true, wait);
 		if (!d->suspended && !d->quit)
 			display_draw(d);
 		else if (d->suspended)
@@ -241,10 +242,11 @@ static int top_display_print(struct display *d)
 static int display_run_once(struct display *d)
 {
 	const struct options *o = d->d->opt;
-	uint64_t want = (o->duration_ms ? o->duration_ms : TOP_PLAIN_MS) *
-			NSEC_PER_MSEC;
+	uint64_t want = TOP_PLAIN_MS * NSEC_PER_MSEC;
 	int r;
 
+	if (o->duration_ms)
+		want = o->duration_ms * NSEC_PER_MSEC;
 	d->end_ns = now_ns() + want + PATIENCE_NS;
 	while (!d->quit && now_ns() < d->end_ns &&
 	       top_model_span(&d->state.model) < want)
@@ -320,6 +322,7 @@ static int top_display_prepare(struct display *d)
 {
 	const struct top_display *t = d->d;
 	const int keep[] = { 0, 1, 2, t->control };
+	uint64_t keep_ns = TOP_SPAN_NS;
 	struct utsname u;
 	bool utf8;
 	int r;
@@ -334,7 +337,9 @@ static int top_display_prepare(struct display *d)
 	r = sandbox_close_fds(keep, 4);
 	if (r)
 		return r;
-	top_state_init(&d->state, t->view, utf8, t->plain ? 0 : TOP_SPAN_NS);
+	if (t->plain)
+		keep_ns = 0;	/* all */
+	top_state_init(&d->state, t->view, utf8, keep_ns);
 	d->state.model.names = t->opt->names;
 	if (!t->plain && screen_init()) {
 		log_err("the terminal cannot be used");

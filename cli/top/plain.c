@@ -64,7 +64,9 @@ static void plain_put_row(const struct top_state *st, const struct top_row *r,
 			fprintf(to, "%*s%s", gap, "", text);
 			gap = 0;
 		}
-		gap += (number ? 0 : pad) + 2;
+		if (!number)
+			gap += pad;
+		gap += 2;
 	}
 	fputc('\n', to);
 }
@@ -77,8 +79,11 @@ int top_plain(const struct top_state *st, const struct top_head *head, uint32_t 
 	time_t s = (time_t)(head->now / NSEC_PER_SEC);
 	size_t widths[TOP_COLS_MAX];
 	char when[32] = "", busy[64];
+	const char *ending = "s";
 	struct tm tm;
 
+	if (t->events == 1)
+		ending = "";
 	if (localtime_r(&s, &tm))
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &tm);
 	top_busy(t, head->cpus, busy, sizeof(busy));
@@ -86,7 +91,7 @@ int top_plain(const struct top_state *st, const struct top_head *head, uint32_t 
 		"trifold top - %s %s, %s: %llu sample%s in %.1f s at %u Hz, "
 		"lost %llu, %s\n\n",
 		head->host, when, l->title, (unsigned long long)t->events,
-		t->events == 1 ? "" : "s", t->seconds, t->frequency,
+		ending, t->seconds, t->frequency,
 		(unsigned long long)head->lost, busy);
 	if (n > t->n)
 		n = t->n;
@@ -118,8 +123,10 @@ static void plain_json_row(struct json *j, enum top_view view,
 	char buf[TOP_NO_NAME_MAX];
 
 	json_open(j, NULL, '{');
-	plain_json_str(j, view == TOP_CONTAINERS ? "container" : "name",
-		       view == TOP_CONTAINERS ? r->name : top_row_name(r, buf));
+	if (view == TOP_CONTAINERS)
+		plain_json_str(j, "container", r->name);
+	else
+		plain_json_str(j, "name", top_row_name(r, buf));
 	if (top_of_functions(view)) {
 		plain_json_str(j, "file", r->file);
 		json_text(j, "kind", frame_kind_info(r->kind)->name);

@@ -74,10 +74,12 @@ static void top_screen_put_line(int y, chtype attr, const char *text)
 {
 	char line[TOP_TEXT_MAX];
 	struct top_str s = { text, strlen(text) };
+	int cells = COLS;
 
+	if (cells > TOP_CELLS_MAX)
+		cells = TOP_CELLS_MAX;
 	/* top_text() again, to cut it to the width */
-	top_text(s, true, (size_t)(COLS > TOP_CELLS_MAX ? TOP_CELLS_MAX : COLS),
-		 line, sizeof(line));
+	top_text(s, true, (size_t)cells, line, sizeof(line));
 	move(y, 0);
 	attrset(attr);
 	addstr(line);
@@ -91,12 +93,21 @@ static void screen_draw_head(const struct top_state *st,
 			     const struct screen_info *info, uint64_t now)
 {
 	const struct top_table *t = &st->table;
-	time_t s = (time_t)((st->paused ? st->paused_ns : now) / NSEC_PER_SEC);
 	double rate = 0;
 	uint64_t lost = hub_client_lost(info->hub);
 	char line[256], when[16] = "", busy[64];
+	const char *paused = "";
+	chtype attr = A_BOLD;
 	struct tm tm;
+	time_t s;
 
+	if (st->paused) {
+		now = st->paused_ns;
+		paused = "  PAUSED";
+	}
+	if (lost)
+		attr |= top_screen_pair(PAIR_BAD);
+	s = (time_t)(now / NSEC_PER_SEC);
 	if (t->seconds > 0)
 		rate = (double)t->events / t->seconds;
 	if (localtime_r(&s, &tm))
@@ -104,34 +115,51 @@ static void screen_draw_head(const struct top_state *st,
 	top_busy(t, info->cpus, busy, sizeof(busy));
 	snprintf(line, sizeof(line), "trifold top - %s %s  %s  %.0f samples/s "
 		 "at %u Hz  lost %llu%s", info->host, when, busy, rate,
-		 t->frequency, (unsigned long long)lost,
-		 st->paused ? "  PAUSED" : "");
-	top_screen_put_line(
-		0, A_BOLD | (lost ? top_screen_pair(PAIR_BAD) : A_NORMAL),
-		line);
+		 t->frequency, (unsigned long long)lost, paused);
+	top_screen_put_line(0, attr, line);
 }
 
+/* All views, which one is shown, and in which order. */
 static void screen_draw_views(const struct top_state *st)
 {
-	const struct top_level *l = top_level(st);
-	const struct top_layout *lay = top_layout(l->view);
-	char line[256], filter[TOP_FILTER_MAX * 4 + 1];
-	struct top_str f = { st->filter.text, strlen(st->filter.text) };
+	enum top_view view = top_level(st)->view;
+	enum top_col by = st->sort[view];
+	const char *order = "ROLE", *reversed = "";
+	char line[256];
 	size_t n = 0;
 
-	for (int v = 0; v < TOP__VIEWS; v++)
-		n += (size_t)snprintf(line + n, sizeof(line) - n,
-				      v == (int)l->view ? "[%d %s]" : " %d %s ",
-				      v + 1, top_layout((enum top_view)v)->title);
+	for (int v = 0; v < TOP__VIEWS; v++) {
+		const char *form = " %d %s ";
+
+		if (v == (int)view)
+			form = "[%d %s]";
+		n += (size_t)snprintf(line + n, sizeof(line) - n, form, v + 1,
+				      top_layout((enum top_view)v)->title);
+	}
+	if (by != COL_ROLE)
+		order = top_heading(top_layout(view), by);
+	if (st->reverse[view])
+		reversed = ", reversed";
 	snprintf(line + n, sizeof(line) - n, "  %u s  by %s%s",
-		 top_windows[st->window], st->sort[l->view] == COL_ROLE ?
-		 "ROLE" : top_heading(lay, st->sort[l->view]),
-		 st->reverse[l->view] ? ", reversed" : "");
+		 top_windows[st->window], order, reversed);
 	top_screen_put_line(1, A_NORMAL, line);
+}
+
+/* Of what the rows are, and the filter. */
+static void screen_draw_title(const struct top_state *st)
+{
+	const char *title = top_level(st)->title, *gap = "";
+	char line[256], filter[TOP_FILTER_MAX * 4 + 1];
+	struct top_str f = { st->filter.text, strlen(st->filter.text) };
+
+	if (!f.len) {
+		top_screen_put_line(2, A_BOLD, title);
+		return;
+	}
+	if (title[0])
+		gap = "  ";
 	top_text(f, st->utf8, 60, filter, sizeof(filter));
-	snprintf(line, sizeof(line), "%s%s%s%.200s", l->title,
-		 l->title[0] && f.len ? "  " : "", f.len ? "filter: " : "",
-		 f.len ? filter : "");
+	snprintf(line, sizeof(line), "%s%sfilter: %.200s", title, gap, filter);
 	top_screen_put_line(2, A_BOLD, line);
 }
 
@@ -230,8 +258,9 @@ static void screen_draw_table(struct top_state *st)
 		const struct top_row *r = &t->rows[first + i];
 		chtype a = screen_attributes(st, r);
 
-		screen_draw_row(st, HEAD_LINES + (int)i,
-				first + i == st->selected ? a | A_REVERSE : a, r);
+		if (first + i == st->selected)
+			a |= A_REVERSE;
+		screen_draw_row(st, HEAD_LINES + (int)i, a, r);
 	}
 }
 
@@ -324,6 +353,7 @@ void screen_draw(struct top_state *st, const struct screen_info *info,
 	} else {
 		screen_draw_head(st, info, now);
 		screen_draw_views(st);
+	screen_draw_title(st);
 		screen_draw_table(st);
 		screen_draw_foot(st, info);
 	}

@@ -58,7 +58,9 @@ int top_state_batch(struct top_state *st, const void *data, size_t len,
 
 static struct top_str state_borrow(const char *s)
 {
-	return (struct top_str){ s ? s : "", s ? strlen(s) : 0 };
+	if (!s)
+		s = "";
+	return (struct top_str){ s, strlen(s) };
 }
 
 static void state_select_again(struct top_state *st)
@@ -72,18 +74,18 @@ static void state_select_again(struct top_state *st)
 		}
 	}
 	st->selected_id = 0;
-	if (st->selected >= t->n)
-		st->selected = t->n ? t->n - 1 : 0;
+	if (st->selected < t->n)
+		return;
+	st->selected = 0;
+	if (t->n)
+		st->selected = t->n - 1;
 }
 
 void top_state_refresh(struct top_state *st, uint64_t now)
 {
 	const struct top_level *l = top_level(st);
-	const struct top_query q = {
-		.view = l->view,
-		.window_ns = st->model.keep_ns == 0 ? 0 :
-			     top_windows[st->window] * NSEC_PER_SEC,
-		.now_ns = st->paused ? st->paused_ns : now,
+	struct top_query q = {
+		.view = l->view, .now_ns = now,
 		.of_process = l->of_process, .of_container = l->of_container,
 		.pid = l->pid, .start_ns = l->start_ns,
 		.container = state_borrow(l->container), .name =
@@ -91,6 +93,10 @@ void top_state_refresh(struct top_state *st, uint64_t now)
 		.file = state_borrow(l->file), .kind = l->kind,
 	};
 
+	if (st->model.keep_ns)
+		q.window_ns = top_windows[st->window] * NSEC_PER_SEC;
+	if (st->paused)
+		q.now_ns = st->paused_ns;
 	top_model_table(&st->model, &q, &st->table);
 	top_filter_rows(&st->table, &st->filter);
 	top_sort(&st->table, st->sort[l->view], st->reverse[l->view]);
@@ -118,9 +124,10 @@ static void state_set_title(struct top_level *l, const struct top_state *st,
 	char cell[48 * 4 + 1];
 
 	top_cell(&st->table, r, COL_NAME, st->utf8, 48, cell, sizeof(cell));
+	if (r->pid && r->tid)	/* the name is the thread's */
+		cell[0] = '\0';
 	if (r->pid)
-		snprintf(l->title, sizeof(l->title), "%s %u %.100s", what,
-			 r->pid, r->tid ? "" : cell);
+		snprintf(l->title, sizeof(l->title), "%s %u %.100s", what, r->pid, cell);
 	else
 		snprintf(l->title, sizeof(l->title), "%s %.110s", what, cell);
 }
@@ -199,7 +206,10 @@ static void state_next_view(struct top_state *st)
 {
 	enum top_view v = top_level(st)->view;
 
-	state_show_view(st, v >= TOP__VIEWS - 1 ? TOP_FUNCTIONS : v + 1);
+	if (v >= TOP__VIEWS - 1)
+		state_show_view(st, TOP_FUNCTIONS);
+	else
+		state_show_view(st, v + 1);
 }
 
 static void state_sort_by(struct top_state *st, int step)
@@ -254,7 +264,9 @@ static void state_edit_key(struct top_state *st, int key)
 	} else if (key == TOP_KEY_BACK) {
 		while (len && ((unsigned char)st->edit[len - 1] & 0xc0) == 0x80)
 			len--;
-		st->edit[len ? len - 1 : 0] = '\0';
+		if (len)
+			len--;
+		st->edit[len] = '\0';
 	} else if (key >= ' ' && key < 256 && key != 0x7f &&
 		   len + 1 < sizeof(st->edit)) {
 		st->edit[len] = (char)key;

@@ -72,9 +72,11 @@ size_t top_text(struct top_str s, bool utf8, size_t cells, char *out,
 	size_t used = 0, len = 0, cut_used = 0, cut_len = 0, n, width;
 	char g[16];
 
-	for (size_t i = 0; i < s.len; i += n ? n : 1) {
+	for (size_t i = 0; i < s.len; i += n) {
 		n = utf8_char(s.s + i, s.len - i);
 		width = text_glyph(s.s + i, n, utf8, g);
+		if (!n)
+			n = 1;
 		if (used + width > cells || len + strlen(g) >= size) {
 			/* back to the last place where '~' fits */
 			if (cells)

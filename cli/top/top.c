@@ -231,13 +231,11 @@ static void top_on_time(struct top_parent *top, uint64_t now)
 
 static int top_timeout_ms(const struct top_parent *top, uint64_t now)
 {
-	const uint64_t at[] = {
-		top->wants ? top->retry_ns : 0,
-		top->suspend_ns,
-		top->kill_ns,
-	};
+	const uint64_t at[] = { top->suspend_ns, top->kill_ns };
 	uint64_t first = now + 60 * NSEC_PER_SEC;
 
+	if (top->wants && top->retry_ns && top->retry_ns < first)
+		first = top->retry_ns;
 	for (size_t i = 0; i < sizeof(at) / sizeof(at[0]); i++) {
 		if (at[i] && at[i] < first)
 			first = at[i];
@@ -252,7 +250,7 @@ static void top_serve(struct top_parent *top)
 	struct pollfd p[] = {
 		{ .fd = top->signals, .events = POLLIN },
 		{ .fd = top->control, .events = POLLIN },
-		{ .fd = top->is_own ? top->own.log : -1, .events = POLLIN },
+		{ .fd = top->own.log, .events = POLLIN },	/* -1: none */
 	};
 
 	if (poll(p, 3, top_timeout_ms(top, now_ns())) < 0 && errno != EINTR)
@@ -333,7 +331,7 @@ static int top_finish(struct top_parent *top)
 		;
 	if (top->is_own && top->failed)
 		top_daemons_say(&top->own);
-	return ok && !top->failed ? 0 : 1;
+	return !ok || top->failed;
 }
 
 /* --- start ---------------------------------------------------------------- */

@@ -17,20 +17,27 @@
 static bool unit_config_no_secret(const struct config *c,
 				  const struct config_value *v)
 {
+	static const char headers[] =
+		"headers: the units take no secrets from the configuration: put "
+		"them into a file and name that by headers_file (docs/OPERATING.md)";
+	static const char endpoint[] =
+		"endpoint: the units take no password from the configuration: write "
+		"the header authorization into a file for headers_file (docs/OPERATING.md)";
+	const struct config_value *secret;
+	const char *text, *shown;
 	char url[512];
-	bool user = strstr(config_shown(v, KEY_ENDPOINT, url, sizeof(url)),
-			   "(hidden)@");
-	int id = KEY_ENDPOINT;
 
-	if (*v[KEY_HEADERS].text)
-		id = KEY_HEADERS;
-	if (id == KEY_ENDPOINT && !user)
+	shown = config_shown(v, KEY_ENDPOINT, url, sizeof(url));
+	if (*v[KEY_HEADERS].text) {
+		secret = &v[KEY_HEADERS];
+		text = headers;
+	} else if (strstr(shown, "(hidden)@")) {
+		secret = &v[KEY_ENDPOINT];
+		text = endpoint;
+	} else {
 		return true;
-	config_log(config_path(c, v[id].file), v[id].line, false, id == KEY_HEADERS ?
-		   "headers: the units take no secrets from the configuration: put "
-		   "them into a file and name that by headers_file (docs/OPERATING.md)" :
-		   "endpoint: the units take no password from the configuration: write "
-		   "the header authorization into a file for headers_file (docs/OPERATING.md)");
+	}
+	config_log(config_path(c, secret->file), secret->line, false, text);
 	return false;
 }
 

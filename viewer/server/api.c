@@ -30,9 +30,9 @@ void api_init(struct api *a, struct store *s, const struct feed *feed)
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	struct utsname u;
 
-	*a = (struct api){
-		.store = s, .feed = feed, .cpus = cpus > 0 ? (uint32_t)cpus : 1,
-	};
+	*a = (struct api){ .store = s, .feed = feed, .cpus = 1 };
+	if (cpus > 0)
+		a->cpus = (uint32_t)cpus;
 	a->info.cpus = a->cpus;
 	if (uname(&u) < 0)
 		return;
@@ -67,10 +67,12 @@ static int api_get_info(struct api *a, const struct viewer_request *q, uint64_t 
 			struct viewer_answer *ret)
 {
 	const struct store *s = a->store;
-	uint64_t end = 0, stacks = 0;
+	uint64_t start = 0, end = 0, stacks = 0;
 	struct json j = { .out = &ret->body };
 
 	(void)q;
+	if (s->n)
+		start = s->v[0]->start_ns;
 	for (size_t i = 0; i < s->n; i++) {
 		if (s->v[i]->end_ns > end)
 			end = s->v[i]->end_ns;
@@ -83,7 +85,7 @@ static int api_get_info(struct api *a, const struct viewer_request *q, uint64_t 
 	json_text(&j, "machine", a->info.machine);
 	json_num(&j, "frequency", s->frequency);
 	json_num(&j, "now_ms", now / NSEC_PER_MSEC);
-	json_num(&j, "start_ms", s->n ? s->v[0]->start_ns / NSEC_PER_MSEC : 0);
+	json_num(&j, "start_ms", start / NSEC_PER_MSEC);
 	json_num(&j, "end_ms", end / NSEC_PER_MSEC);
 	json_num(&j, "samples", s->samples);
 	json_num(&j, "bytes", s->bytes);
@@ -113,21 +115,25 @@ static int api_get_info(struct api *a, const struct viewer_request *q, uint64_t 
 static int api_put_tree(struct api *a, const struct viewer_request *q,
 			const struct query *base, struct viewer_answer *ret)
 {
-	bool first = q->first && !base;
 	struct tree_how how = { .reversed = q->reverse };
+	unsigned int with = 0;
 	struct html_base b;
 	struct selection s;
-	int r = select_batch(a->store, &q->q, base, first ? SELECT_FIRST : 0, &s);
+	int r;
 
+	if (q->first && !base)
+		with = SELECT_FIRST;
+	r = select_batch(a->store, &q->q, base, with, &s);
 	if (r)
 		return r;
 	how.base = s.base;
 	if (base) {
 		b = (struct html_base){ base->from_ns, base->to_ns, s.base_samples };
 		r = html_data(&s.b, &a->info, &how, &b, HTML_COUNTS, &ret->body);
+	} else if (with) {
+		r = html_data(&s.b, &a->info, &how, NULL, HTML_FIRST, &ret->body);
 	} else {
-		r = html_data(&s.b, &a->info, &how, NULL, first ? HTML_FIRST : HTML_COUNTS,
-			      &ret->body);
+		r = html_data(&s.b, &a->info, &how, NULL, HTML_COUNTS, &ret->body);
 	}
 	selection_fini(&s);
 	return r;

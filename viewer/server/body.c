@@ -34,11 +34,13 @@ void body_fini(struct viewer_body *b)
 /* Make room for *n more bytes, at least one.  0, -E2BIG, -ENOMEM. */
 static int viewer_body_room(struct viewer_body *b, size_t *n)
 {
-	size_t left = b->max - b->bytes.len;
+	size_t left = b->max - b->bytes.len, step = BODY_STEP;
 
 	if (!left)
 		return -E2BIG;
-	if (!buffer_room(&b->bytes, left < BODY_STEP ? left : BODY_STEP))
+	if (left < step)
+		step = left;
+	if (!buffer_room(&b->bytes, step))
 		return -ENOMEM;
 	*n = b->bytes.cap - b->bytes.len;
 	if (*n > left)
@@ -51,7 +53,9 @@ static int viewer_body_add_plain(struct viewer_body *b, const uint8_t *data, siz
 	if (len > b->max - b->bytes.len)
 		return -E2BIG;
 	buffer_add(&b->bytes, data, len);
-	return b->bytes.failed ? -ENOMEM : 0;
+	if (b->bytes.failed)
+		return -ENOMEM;
+	return 0;
 }
 
 static int viewer_body_add_gzip(struct viewer_body *b, const uint8_t *data, size_t len)

@@ -161,9 +161,9 @@ int viewer_config_load(struct viewer_config *c, int argc, char **argv)
 		}
 		if (o == '?')
 			return USAGE;
+		/* those without a value are always possible */
 		if (!viewer_config_set(c, o, optarg)) {
-			log_err("--%s %s: not possible; see --help",
-				options[at].name, optarg ? optarg : "");
+			log_err("--%s %s: not possible; see --help", options[at].name, optarg);
 			return USAGE;
 		}
 	}

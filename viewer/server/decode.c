@@ -268,9 +268,13 @@ static int decode_times(struct dec *d, const OtlpIn__Profile *p,
 		if (w > max || d->out->events + d->times.n +
 		    d->out->rejected > max - w)
 			return -E2BIG;
-		for (uint64_t k = 0; k < w && r == 0; k++)
-			r = decode_put_time(d, stamps ? s->timestamps_unix_nano[i] :
-					    p->time_unix_nano + p->duration_nano / w * k);
+		for (uint64_t k = 0; k < w && r == 0; k++) {
+			uint64_t t = p->time_unix_nano + p->duration_nano / w * k;
+
+			if (stamps)
+				t = s->timestamps_unix_nano[i];
+			r = decode_put_time(d, t);
+		}
 	}
 	return r;
 }
@@ -285,11 +289,13 @@ static int decode_put_sample(struct dec *d, const OtlpIn__Profile *p,
 
 	d->stop = STOP_COMPLETE;
 	decode_attributes(d, &o, s->attribute_indices, s->n_attribute_indices);
+	if (d->frames.bad)
+		return -EPROTO;
 	if (d->naming) {
-		if (o.tid == o.pid && o.pid && !d->frames.bad)
+		if (o.tid == o.pid && o.pid)
 			names_put(d->in->names, o.pid, o.start_ns, o.thread.s,
 				  o.thread.len);
-		return d->frames.bad ? -EPROTO : 0;
+		return 0;
 	}
 	stack = frames_stack(&d->frames, s->stack_index);
 	r = decode_times(d, p, s);
@@ -319,7 +325,9 @@ static int decode_put_profile(struct dec *d, const OtlpIn__Profile *p,
 			(uint64_t)p->period / 2) / (uint64_t)p->period);
 	for (size_t i = 0; i < p->n_samples && r == 0; i++)
 		r = decode_put_sample(d, p, p->samples[i], o);
-	return d->frames.bad ? -EPROTO : r;
+	if (d->frames.bad)
+		return -EPROTO;
+	return r;
 }
 
 static int decode_put_request(struct dec *d, const OtlpIn__Request *q)
@@ -340,7 +348,9 @@ static int decode_put_request(struct dec *d, const OtlpIn__Request *q)
 				r = decode_put_profile(d, sp->profiles[m], &o);
 		}
 	}
-	return d->frames.bad ? -EPROTO : r;
+	if (d->frames.bad)
+		return -EPROTO;
+	return r;
 }
 
 static int decode_build(struct dec *d, const OtlpIn__Request *q)
@@ -379,8 +389,10 @@ int decode_request(const struct decode_in *in, struct decoded *ret)
 	if (in->len > in->limits.body)
 		return -E2BIG;
 	q = otlp_in__request__unpack(&m.ops, in->len, in->data);
+	if (!q && m.over)
+		return -E2BIG;
 	if (!q)
-		return m.over ? -E2BIG : -EPROTO;
+		return -EPROTO;
 	r = decode_build(&d, q);
 	otlp_in__request__free_unpacked(q, &m.ops);
 	if (r)

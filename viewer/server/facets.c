@@ -258,9 +258,11 @@ static int facets_by_samples(const void *pa, const void *pb, void *arg)
 {
 	const struct facet_entry *a = pa, *b = pb;
 	const struct facet *f = arg;
-	uint32_t n = a->value_len < b->value_len ? a->value_len : b->value_len;
+	uint32_t n = a->value_len;
 	int r = profile_order(b->samples, a->samples);
 
+	if (b->value_len < n)
+		n = b->value_len;
 	if (!r && n)
 		r = memcmp(f->text.data + a->value, f->text.data + b->value, n);
 	if (!r)
@@ -286,10 +288,8 @@ static uint64_t facets_put(struct facet *f, const char *name, uint32_t limit,
 		}
 		json_line(j);
 		json_open(j, NULL, '[');
-		json_chars(j, NULL, e->value_len ? text + e->value : NULL,
-			   e->value_len);
-		json_chars(j, NULL, e->label_len ? text + e->label : NULL,
-			   e->label_len);
+		json_chars(j, NULL, text + e->value, e->value_len);
+		json_chars(j, NULL, text + e->label, e->label_len);
 		json_num(j, NULL, e->samples);
 		json_close(j, ']');
 	}
@@ -331,5 +331,7 @@ int facets_encode(const struct store *s, const struct query *q, uint32_t limit,
 	}
 	if (r)
 		return r;
-	return out->failed ? -ENOMEM : 0;
+	if (out->failed)
+		return -ENOMEM;
+	return 0;
 }

@@ -551,11 +551,12 @@ void http_stop(struct viewer_http *h)
 int http_work(struct viewer_http *h)
 {
 	MHD_UNSIGNED_LONG_LONG ms;
-	int next;
+	int next = IDLE_TICK_MS;
 
 	for (int i = 0; i < h->n; i++)
 		MHD_run(h->daemon[i]);
-	next = h->clients ? TICK_MS : IDLE_TICK_MS;
+	if (h->clients)
+		next = TICK_MS;
 	for (int i = 0; i < h->n; i++) {
 		if (MHD_get_timeout(h->daemon[i], &ms) == MHD_YES &&
 		    ms < (unsigned int)next)

@@ -272,5 +272,7 @@ int lanes_encode(const struct store *s, const struct query *q, uint32_t bins,
 	selection_fini(&sel);
 	if (r)
 		return r;
-	return out->failed ? -ENOMEM : 0;
+	if (out->failed)
+		return -ENOMEM;
+	return 0;
 }

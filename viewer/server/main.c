@@ -134,8 +134,10 @@ int main(int argc, char **argv)
 
 	log_init("trifold-viewer", false);
 	r = viewer_config_load(&v.cfg, argc, argv);
+	if (r < 0)		/* --help, --version */
+		return 0;
 	if (r)
-		return r < 0 ? 0 : r;
+		return r;
 	log_init("trifold-viewer", v.cfg.debug);
 	r = viewer_start(&v);
 	if (r < 0)
@@ -148,5 +150,5 @@ int main(int argc, char **argv)
 	http_stop(&v.http);
 	feed_fini(&v.feed);
 	store_fini(&v.store);
-	return r < 0 ? 1 : 0;
+	return r < 0;
 }

@@ -138,8 +138,10 @@ int segment_merge(struct segment *const *v, size_t n, enum segment_state to,
 		.b = batch_builder_new(v[0]->b.hdr->frequency), .to = to,
 		.start_ns = v[0]->start_ns, .end_ns = v[0]->end_ns,
 	};
-	int r = m.b ? 0 : -ENOMEM;
+	int r = 0;
 
+	if (!m.b)
+		return -ENOMEM;
 	for (size_t i = 1; i < n; i++) {
 		if (v[i]->start_ns < m.start_ns)
 			m.start_ns = v[i]->start_ns;

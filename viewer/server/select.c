@@ -397,7 +397,7 @@ static int select_add_counts(struct selecting *s, const struct match *m,
 
 	for (uint32_t i = 0; i < batch_n(r.from, BATCH_SAMPLES) && !error; i++) {
 		const struct batch_sample *v = &r.from->samples[i];
-		uint32_t stack, attr = 0, sample;
+		uint32_t stack, attr = 0, stop = v->stop, sample;
 
 		if (!counts[i])
 			continue;
@@ -406,8 +406,9 @@ static int select_add_counts(struct selecting *s, const struct match *m,
 			continue;
 		if (s->with & SELECT_THREADS)
 			attr = remap_attr(&r, v->attr);
-		sample = batch_sample(s->b, stack, attr, remap_named(&r, v->resource),
-				      kernel ? STOP_COMPLETE : v->stop);
+		if (kernel)
+			stop = STOP_COMPLETE;
+		sample = batch_sample(s->b, stack, attr, remap_named(&r, v->resource), stop);
 		if (sample == UINT32_MAX)
 			break;		/* batch_builder_finish() returns the error */
 		if (s->with & SELECT_TIMES) {
@@ -491,15 +492,16 @@ int select_batch(const struct store *st, const struct query *q,
 		 const struct query *base, unsigned int with,
 		 struct selection *ret)
 {
-	struct selecting s = {
-		.b = batch_builder_new(st->frequency ? st->frequency : 1),
-		.with = with,
-		.time_ns = q->from_ns,
-	};
-	int r = s.b ? 0 : -ENOMEM;
+	struct selecting s = { .with = with, .time_ns = q->from_ns };
+	uint32_t frequency = st->frequency;
+	int r;
 
-	if (r == 0)
-		r = select_add_query(&s, st, q, 0);
+	if (!frequency)
+		frequency = 1;
+	s.b = batch_builder_new(frequency);
+	if (!s.b)
+		return -ENOMEM;
+	r = select_add_query(&s, st, q, 0);
 	if (r == 0 && base)
 		r = select_add_query(&s, st, base, 1);
 	/* without any sample there is no array yet, but the caller expects one */
