@@ -49,8 +49,6 @@ static void model_drop_oldest(struct top_model *m)
 	m->bytes -= m->v[0].len;
 	free(m->v[0].data);
 	memmove(m->v, m->v + 1, --m->n * sizeof(*m->v));
-	if (m->n)
-		m->v[0].joined = false;
 }
 
 void top_model_clear(struct top_model *m)

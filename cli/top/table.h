@@ -86,7 +86,7 @@ struct top_slice {
 	size_t len;
 	struct batch b;
 	uint64_t end_ns, span_ns;
-	bool joined;		/* of the same interval as the one before */
+	bool joined;		/* of the same interval as the one before; not asked of the first */
 };
 
 /* Is a row a function, or a line of one? */
