@@ -149,7 +149,7 @@ static void screen_draw_views(const struct top_state *st)
 static void screen_draw_title(const struct top_state *st)
 {
 	const char *title = top_level(st)->title, *gap = "";
-	char line[256], filter[TOP_FILTER_MAX * 4 + 1];
+	char filter[60 * 4 + 1], line[sizeof(top_level(st)->title) + sizeof(filter) + 16];
 	struct top_str f = { st->filter.text, strlen(st->filter.text) };
 
 	if (!f.len) {
@@ -159,7 +159,7 @@ static void screen_draw_title(const struct top_state *st)
 	if (title[0])
 		gap = "  ";
 	top_text(f, st->utf8, 60, filter, sizeof(filter));
-	snprintf(line, sizeof(line), "%s%sfilter: %.200s", title, gap, filter);
+	snprintf(line, sizeof(line), "%s%sfilter: %s", title, gap, filter);
 	top_screen_put_line(2, A_BOLD, line);
 }
 

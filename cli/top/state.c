@@ -121,15 +121,15 @@ static bool state_copy_str(char **to, struct top_str s)
 static void state_set_title(struct top_level *l, const struct top_state *st,
 			    const char *what, const struct top_row *r)
 {
-	char cell[48 * 4 + 1];
+	char cell[TOP_TITLE_CELLS * 4 + 1];
 
-	top_cell(&st->table, r, COL_NAME, st->utf8, 48, cell, sizeof(cell));
+	top_cell(&st->table, r, COL_NAME, st->utf8, TOP_TITLE_CELLS, cell, sizeof(cell));
 	if (r->pid && r->tid)	/* the name is the thread's */
 		cell[0] = '\0';
 	if (r->pid)
-		snprintf(l->title, sizeof(l->title), "%s %u %.100s", what, r->pid, cell);
+		snprintf(l->title, sizeof(l->title), "%s %u %s", what, r->pid, cell);
 	else
-		snprintf(l->title, sizeof(l->title), "%s %.110s", what, cell);
+		snprintf(l->title, sizeof(l->title), "%s %s", what, cell);
 }
 
 static bool state_enter_function(struct top_level *l, const struct top_row *r)

@@ -23,6 +23,8 @@ enum top_key {
 	TOP_KEY_ESCAPE,
 };
 
+#define TOP_TITLE_CELLS	48	/* of the name in a title */
+
 /* A level of what is shown: everything, then (Enter) the content of a row. */
 struct top_level {
 	enum top_view view;
@@ -32,7 +34,7 @@ struct top_level {
 	char *container;	/* owned, as the next two */
 	char *name, *file;	/* the function of TOP_AROUND */
 	uint32_t kind;
-	char title[128];	/* escaped; "" for the first */
+	char title[TOP_TITLE_CELLS * 4 + 32];	/* escaped; "" for the first */
 };
 
 struct top_state {

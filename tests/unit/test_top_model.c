@@ -383,6 +383,12 @@ TEST(a_window_takes_whole_intervals)
 	feed(&m, 10, 10, 20, 40);
 	CHECK_EQ(in_window(&m, 5, 0, &s), 10);
 	CHECK(s > 19.9 && s < 20.1);
+	/* one of which just half would be inside is outside */
+	feed(&m, 10, 10, 40, 44);
+	feed(&m, 10, 10, 44, 46);
+	feed(&m, 10, 10, 46, 49);
+	CHECK_EQ(in_window(&m, 7, 0, &s), 20);
+	CHECK(s > 4.9 && s < 5.1);
 	top_model_fini(&m);
 }
 

@@ -9,6 +9,7 @@
 #include "tests/unit/cli_batch.h"
 
 #include <errno.h>
+#include <time.h>
 
 static void start(struct top_state *st)
 {
@@ -155,6 +156,50 @@ TEST(enter_narrows_and_escape_goes_back)
 	CHECK_EQ(st.table.n, 2);
 	press(&st, TOP_KEY_ESCAPE);
 	CHECK_EQ(st.depth, 0);
+	top_state_fini(&st);
+}
+
+/* Where it is cut, it is cut between characters, some of which have three bytes a cell. */
+TEST(a_title_has_whole_characters)
+{
+	struct batch_builder *b = batch_builder_new(20);
+	uint32_t p = process(b, 10, "app", "app"), v;
+	char name[60 * 3 + 1] = "", want[60 * 3] = "around ";
+	struct top_state st;
+	void *data;
+	size_t len;
+
+	for (int i = 0; i < 60; i++)
+		strcat(name, "\xe2\x86\x92");
+	v = frame(b, BATCH_FRAME_NATIVE, name, 0, 0x10);
+	event(b, p, 10, "app", STOP_COMPLETE, &v, 1, 100);
+	CHECK_EQ(batch_builder_finish(b, 0, 5000000000ULL, &data, &len), 0);
+	batch_builder_free(b);
+	CHECK(setenv("LC_ALL", "C.UTF-8", 1) == 0 && top_text_locale());
+	top_state_init(&st, TOP_FUNCTIONS, true, TOP_SPAN_NS);
+	CHECK_EQ(top_state_batch(&st, data, len, 1), 0);
+	free(data);
+	top_state_refresh(&st, 0);
+	press(&st, TOP_KEY_ENTER);
+	memcpy(want + strlen(want), name, 47 * 3);
+	strcat(want, "~");
+	CHECK_STR(top_level(&st)->title, want);
+	top_state_fini(&st);
+}
+
+/* A filter is of what was shown. */
+TEST(enter_takes_the_filter_away)
+{
+	struct top_state st;
+
+	start(&st);
+	type(&st, "/main");
+	press(&st, TOP_KEY_ENTER);
+	CHECK(st.table.n == 1 && st.filter.text[0]);
+	press(&st, TOP_KEY_ENTER);
+	CHECK_EQ(top_level(&st)->view, TOP_AROUND);
+	CHECK(!st.filter.text[0]);
+	CHECK_EQ(st.table.n, 3);
 	top_state_fini(&st);
 }
 
@@ -389,6 +434,31 @@ TEST(a_table_is_a_line_of_json)
 	CHECK(strstr(json_of(&st, 100), "{\"container\":\"c0ffee\",\"samples\":"));
 	press(&st, '4');
 	CHECK(strstr(json_of(&st, 100), "\"tid\":"));
+	top_state_fini(&st);
+}
+
+/* Numbers to the right, names to the left, and no blanks at the end. */
+TEST(a_table_is_text)
+{
+	static const char want[] =
+		"trifold top - host 1970-01-01 00:00:07, processes: 7 samples in 5.0 s at 20 Hz, "
+		"lost 3, 0.07 of 2 CPUs busy (3 %)\n"
+		"\n"
+		"CPU%  PID  PROCESS  CONTAINER\n"
+		" 3.0   11  app      c0ffee\n"
+		" 2.0   10  app\n";
+	const struct top_head head = { "host", 3, 2, 7 * NSEC_PER_SEC };
+	static char text[1024];
+	struct top_state st;
+	FILE *to = fmemopen(text, sizeof(text), "w");
+
+	CHECK(to && setenv("TZ", "UTC", 1) == 0);
+	tzset();
+	start(&st);
+	press(&st, '2');
+	CHECK_EQ(top_plain(&st, &head, 2, to), 0);
+	fclose(to);
+	CHECK_STR(text, want);
 	top_state_fini(&st);
 }
 
