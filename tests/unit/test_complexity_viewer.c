@@ -266,3 +266,39 @@ TEST(lanes_of_a_range)
 	CHECK(complexity_growth(lanes_of_threads, 4000) < COMPLEXITY_MAX);
 	CHECK(complexity_growth(lanes_of_functions, 4000) < COMPLEXITY_MAX);
 }
+
+/* --- time ---------------------------------------------------------------------------- */
+
+static void at_minute(struct store *s, uint64_t minute)
+{
+	struct batch_builder *b = batch_builder_new(20);
+	uint32_t p = process(b, 1, "app", "app"), v = frame(b, BATCH_FRAME_KERNEL, "f", 0, 1);
+	uint64_t ns = minute * 60000000000;
+	void *data;
+	size_t len;
+
+	event(b, p, 1, "t", STOP_COMPLETE, &v, 1, ns);
+	CHECK_EQ(batch_builder_finish(b, ns, ns + 1, &data, &len), 0);
+	batch_builder_free(b);
+	CHECK_EQ(store_add(s, data, len, ns + 1), 0);
+}
+
+/* Nothing came for so many minutes, or the clock was set. */
+static uint64_t store_after_minutes(size_t n)
+{
+	struct store s;
+	uint64_t begin;
+
+	store_init(&s, 1 << 30, UINT64_MAX);
+	at_minute(&s, 1000);
+	begin = complexity_ns();
+	at_minute(&s, 1000 + n);
+	begin = complexity_ns() - begin;
+	store_fini(&s);
+	return begin;
+}
+
+TEST(minutes_without_samples_cost_nothing)
+{
+	CHECK(complexity_growth(store_after_minutes, 1000000) < 4);
+}

@@ -203,14 +203,15 @@ TEST(viewer_counts_values_in_nanoseconds_by_the_period)
 {
 	const struct sample_spec v[] = {
 		{ .stack = 1, .values = { 40, 4 }, .n_values = 2 },
+		{ .stack = 1, .values = { 34, 35 }, .n_values = 2 },	/* 3 and 4 */
 	};
 	struct buffer w = { 0 };
 	struct decoded d;
 
-	put_profile_of(&w, v, 1, 7, 10, 100, 300);
+	put_profile_of(&w, v, 2, 7, 10, 100, 300);
 	put_dictionary(&w);
 	CHECK_EQ(decode(w.data, w.len, &d), 0);
-	check_folded(&d, "[unknown process];outer;inner 4\n");
+	check_folded(&d, "[unknown process];outer;inner 11\n");
 	free(w.data);
 }
 
@@ -366,6 +367,50 @@ TEST(viewer_bounds_what_messages_take)
 			       DECODE_BODY_MAX, 16 << 20, 1 << 20 }, &d), -E2BIG);
 	CHECK_EQ(decode(p, 2 * N, &d), 0);
 	free(p);
+}
+
+/* The least that a request may take. */
+static size_t least_memory(const struct buffer *w)
+{
+	size_t low = 0, high = 16 << 20;
+	struct decoded d;
+
+	while (low < high) {
+		size_t limit = (low + high) / 2;
+		int r = decode_within(w->data, w->len, (struct decode_limits){
+				      DECODE_BODY_MAX, limit, 1 << 20 }, &d);
+
+		CHECK(r == 0 || r == -E2BIG);
+		if (r)
+			low = limit + 1;
+		else
+			high = limit;
+	}
+	return low;
+}
+
+/* What malloc() needs for itself counts: of N strings of a byte it is most.  As many
+ * numbers have as many members, and no memory of their own. */
+TEST(viewer_counts_what_small_pieces_cost)
+{
+	enum { N = 4096 };
+	struct buffer strings = { 0 }, numbers = { 0 };
+	size_t dictionary = pb_begin(&strings, 2), stack;
+
+	for (int i = 0; i < N; i++)
+		put_text(&strings, 5, "x");
+	pb_end(&strings, dictionary);
+	dictionary = pb_begin(&numbers, 2);
+	stack = pb_begin(&numbers, 7);
+	for (int i = 0; i < N; i++)
+		pb_uint(&numbers, 1, 1);
+	pb_end(&numbers, stack);
+	pb_end(&numbers, dictionary);
+	/* a string's place and byte, and 16; less a number's place */
+	CHECK(least_memory(&strings) - least_memory(&numbers) >=
+	      N * (sizeof(void *) + sizeof(size_t) + 1 + 16 - sizeof(int32_t)) - 200);
+	free(strings.data);
+	free(numbers.data);
 }
 
 TEST(viewer_survives_every_limit_of_memory)

@@ -125,6 +125,12 @@ TEST(store_forgets_what_is_too_old)
 	CHECK_EQ(s.n, 0);
 	CHECK_EQ(s.bytes, 0);
 	CHECK_EQ(s.expired, 2 * 3600 / 5 * 20);
+	/* its end is no time of it */
+	add(&s, START, 20, 0);
+	store_expire(&s, START + HOUR + 5 * SECOND - 1);
+	CHECK_EQ(s.n, 1);
+	store_expire(&s, START + HOUR + 5 * SECOND);
+	CHECK_EQ(s.n, 0);
 	store_fini(&s);
 }
 
@@ -181,6 +187,39 @@ TEST(store_refuses_what_is_no_batch)
 	CHECK_EQ(s.batches, 2);
 	CHECK_EQ(s.n, 0);
 	store_fini(&s);
+}
+
+/* Counts are 32 bits in a segment: they end there, and do not begin at 0 again. */
+TEST(counts_have_an_end)
+{
+	struct query q = { .from_ns = START, .to_ns = START + 60 * SECOND };
+	struct segment *exact[2], *coarse[2], *one;
+	struct selection sel;
+	struct store s;
+
+	for (int i = 0; i < 2; i++) {
+		size_t len;
+		void *data = batch_at(START, 1, 0, &len);
+
+		CHECK_EQ(segment_new(data, len, &exact[i]), 0);
+		CHECK_EQ(segment_merge(&exact[i], 1, SEGMENT_MINUTE, &coarse[i]), 0);
+		CHECK_EQ(coarse[i]->counts[0], 1);
+		coarse[i]->counts[0] = UINT32_MAX - 1;
+	}
+	CHECK_EQ(segment_merge(coarse, 2, SEGMENT_MINUTE, &one), 0);
+	CHECK_EQ(one->counts[0], UINT32_MAX);
+	CHECK_EQ(one->samples, UINT32_MAX);
+	/* nor in an answer */
+	s = (struct store){ .v = coarse, .n = 2 };
+	CHECK_EQ(select_batch(&s, &q, NULL, 0, &sel), 0);
+	CHECK_EQ(batch_n(&sel.b, BATCH_SAMPLES), 1);
+	CHECK_EQ(sel.b.samples[0].n, UINT32_MAX);
+	selection_fini(&sel);
+	segment_free(one);
+	for (int i = 0; i < 2; i++) {
+		segment_free(exact[i]);
+		segment_free(coarse[i]);
+	}
 }
 
 /* --- questions -------------------------------------------------------------------- */
@@ -597,6 +636,9 @@ TEST(lanes_say_what_each_thread_ran)
 	/* the second half of the sixth second is g's */
 	r = get_lanes(&a, "10", "1", NULL);
 	CHECK(says(&r, "5,2,6,10]]],\"others\":{\"threads\":2,\"samples\":21}"));
+	/* from 5.2 s to 5.6 s both have two: f, which is first by name */
+	r = get_lanes(&a, "25", "1", NULL);
+	CHECK(says(&r, ",12,1,4,4,13,1,2,4,14,2,4,4]]]"));
 	/* frames of other kinds do not count as what ran */
 	r = get_lanes(&a, "5", "2", "kernel");
 	CHECK(says(&r, "\"threads\":[],\"others\":{\"threads\":0,\"samples\":0},\n"

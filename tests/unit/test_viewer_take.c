@@ -130,6 +130,22 @@ TEST(take_knows_a_process_by_its_leader_later)
 	store_fini(&s);
 }
 
+TEST(names_are_kept_up_to_a_length)
+{
+	static const char name[] = "0123456789012345678901234567890123456789012345678";
+	static struct viewer_names n;
+	size_t len;
+
+	names_put(&n, 5, 1, name, NAMES_LEN);
+	CHECK(names_get(&n, 5, 1, &len) && len == NAMES_LEN);
+	names_put(&n, 6, 1, name, NAMES_LEN + 1);
+	CHECK(!names_get(&n, 6, 1, &len));
+	/* one that has none any more keeps the last */
+	names_put(&n, 5, 1, "", 0);
+	CHECK(names_get(&n, 5, 1, &len) && len == NAMES_LEN);
+	CHECK(!names_get(&n, 5, 2, &len));
+}
+
 TEST(take_leaves_out_other_times)
 {
 	struct store s;

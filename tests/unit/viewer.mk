@@ -13,6 +13,9 @@ unit_viewer_decode_SRCS := $(VIEWER_STORE)
 unit_viewer_decode_LIBS := $(VIEWER_STORE_LIBS)
 unit_viewer_store_SRCS := $(VIEWER_STORE)
 unit_viewer_store_LIBS := $(VIEWER_STORE_LIBS)
+UNIT += viewer_facets
+unit_viewer_facets_SRCS := $(VIEWER_STORE)
+unit_viewer_facets_LIBS := $(VIEWER_STORE_LIBS) -Wl,--wrap=realloc
 unit_viewer_guard_SRCS := viewer/server/guard.c common/page_key.c viewer/server/body.c common/buffer.c common/listen.c \
 	viewer/server/params.c common/number.c
 unit_viewer_guard_LIBS := -lz -lzstd

@@ -12,6 +12,9 @@
 #include "profile/profile.h"
 #include "viewer/server/params.h"
 
+#define LABEL_MAX	64	/* bytes of a path's last part */
+#define CONTAINER_SHOWN	12	/* of its ID, as container runtimes show it */
+
 struct facet_entry {
 	size_t value, label;		/* in .text */
 	uint32_t value_len, label_len;
@@ -83,25 +86,26 @@ static void facets_put_string(struct facet *f, const struct batch *b, uint32_t i
 static void facets_put_short(struct facet *f, enum select_key key, size_t value)
 {
 	const char *s = (const char *)f->text.data + value, *slash = NULL;
-	size_t len = f->text.len - value;
-	char buf[64];
+	size_t len = f->text.len - value, most = LABEL_MAX;
+	char buf[LABEL_MAX];
 
 	if (!len || f->text.failed)
 		return;
-	if (key == KEY_CONTAINER && len > 12)
-		len = 12;
+	if (key == KEY_CONTAINER)
+		most = CONTAINER_SHOWN;
 	if (key == KEY_EXECUTABLE)
 		slash = memrchr(s, '/', len);
 	if (slash && slash + 1 < s + len) {
 		len -= (size_t)(slash + 1 - s);
 		s = slash + 1;
 	}
+	if (len > most) {
+		len = most;
+		while (len > 0 && ((unsigned char)s[len] & 0xc0) == 0x80)
+			len--;		/* no part of a character */
+	}
 	/* the source moves when .text grows */
-	if (len > sizeof(buf))
-		len = sizeof(buf);
 	memcpy(buf, s, len);
-	while (len > 0 && len == sizeof(buf) && ((unsigned char)buf[len - 1] & 0x80))
-		len--;			/* drop a cut character */
 	buffer_add(&f->text, buf, len);
 }
 
