@@ -31,6 +31,8 @@ unit_cli_options_LIBS := $(CLI_FORMATS_LIBS)
 # with test doubles of programs.c, identity.c and runtime_dir.c
 unit_supervise_SRCS := cli/supervisor/supervise.c cli/supervisor/ask.c cli/supervisor/program_table.c
 unit_ask_SRCS := cli/supervisor/ask.c cli/supervisor/program_table.c
+UNIT += orders
+unit_orders_SRCS := cli/front/orders.c cli/record/plan.c $(unit_ask_SRCS)
 unit_programs_SRCS := cli/supervisor/programs.c cli/supervisor/ask.c cli/supervisor/program_table.c cli/supervisor/identity.c \
 	common/wait_status.c
 unit_sudo_caller_SRCS := cli/record/sudo_caller.c common/number.c

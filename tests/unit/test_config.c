@@ -138,6 +138,15 @@ TEST(config_judges_the_rest)
 	CHECK(strstr(value(KEY_CA, "/etc"), "not a regular file"));
 }
 
+/* Any user can see them, so a password has no place there. */
+TEST(config_judges_urls_of_debuginfod_servers)
+{
+	CHECK(!*value(KEY_DEBUGINFOD_URLS, "http://a https://b:8002/x"));
+	CHECK(!*value(KEY_DEBUGINFOD_URLS, "environment"));
+	CHECK(strstr(value(KEY_DEBUGINFOD_URLS, "http://a x"), "2 debuginfod_urls needs http"));
+	CHECK(strstr(value(KEY_DEBUGINFOD_URLS, "http://a http://u:p@b"), "needs http"));
+}
+
 TEST(config_guesses_what_was_meant)
 {
 	static const struct { const char *text, *want; } t[] = {
@@ -148,6 +157,9 @@ TEST(config_guesses_what_was_meant)
 		{ "[export]\nfrequency=1", "frequency belongs in [sampling]" },
 		{ "[export]\nzzz=1", "[export] has no key zzz; `trifold" },
 		{ "[zzz]\nx=1", "there is no section [zzz]; `trifold" },
+		/* of four letters two may not be wrong, of five they may */
+		{ "[tables]\nidwx=1", "[tables] has no key idwx; `trifold" },
+		{ "[tables]\nidlxy=1", "did you mean idle?" },
 		{ "[tables \"x\"]", "[tables] takes no second name" },
 		{ "x=1", "write a [section] before" },
 		{ "[log]\nverbose=yes\nverbose=no", "set in line 2 already" },
@@ -245,6 +257,12 @@ TEST(config_orders_its_sources)
 	setenv("OTEL_EXPORTER_OTLP_PROFILES_ENDPOINT", "http://profiles", 1);
 	CHECK_EQ(config_load(&c, path, &o, say), 0);
 	CHECK(!strcmp(origin(KEY_ENDPOINT), "OTEL_EXPORTER_OTLP_PROFILES_ENDPOINT"));
+	CHECK(!strcmp(c.env[0], "OTEL_EXPORTER_OTLP_ENDPOINT=http://file"));
+	config_fini(&c);
+
+	/* an empty variable is none */
+	setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "", 1);
+	CHECK_EQ(config_load(&c, path, &o, say), 0);
 	CHECK(!strcmp(c.env[0], "OTEL_EXPORTER_OTLP_ENDPOINT=http://file"));
 	config_fini(&c);
 
@@ -366,10 +384,14 @@ TEST(config_knows_further_receivers)
 	CHECK_EQ(config_load(&c, path, NULL, say), -EINVAL);
 	CHECK(strstr(said, "9 no number is left"));
 	config_fini(&c);
+	/* and 8 is one */
+	unsetenv("TRIFOLD_EXPORTER_8_ENDPOINT");
+	CHECK_EQ(config_load(&c, path, NULL, say), 0);
+	CHECK_EQ(c.more[2].number, 8);
+	config_fini(&c);
 	unsetenv("TRIFOLD_EXPORTER_5_ENDPOINT");
 	unsetenv("TRIFOLD_EXPORTER_6_ENDPOINT");
 	unsetenv("TRIFOLD_EXPORTER_7_ENDPOINT");
-	unsetenv("TRIFOLD_EXPORTER_8_ENDPOINT");
 	unsetenv("TRIFOLD_EXPORTER_3_HEADERS");
 	unlink(path);
 }

@@ -118,6 +118,10 @@ TEST(config_hides_files_of_the_vendor)
 	put("lib/trifold.conf", "[sampling]\nfrequency=1\n");
 	CHECK_EQ(load(), 0);
 	CHECK_EQ(c.n_files, 1);
+	/* a link to another place hides nothing */
+	CHECK_EQ(symlink("/dev/null/x", in("etc/trifold.conf.d/c.conf")), 0);
+	CHECK_EQ(load(), -EINVAL);
+	CHECK(strstr(said, "etc/trifold.conf.d/c.conf:0 cannot be read: "));
 	end();
 }
 

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "cli/diff/html.h"
+
 #include "tests/unit/harness.h"
 
 static struct folded_tree t;
@@ -106,6 +108,26 @@ TEST(diff_counts_recursion_once)
 		else
 			check_row(&rows[i], "p", 0, 9, 10, 10);
 	}
+	free(rows);
+	folded_fini(&t);
+}
+
+/* Strings are the names; labels are name, module (none) and kind (2: native, 0: a process); rows are
+ * label, how far they go up, and both numbers. */
+TEST(diff_tells_the_page_names_labels_and_rows)
+{
+	static const char *const files[] = { "x", "y" };
+	struct buffer out = { 0 };
+	struct diff_row *rows = compare("p;f;g 3\np;h 2\nf;p 4\n", "p;f 1\n", false);
+
+	CHECK_EQ(diff_encode_html(&t, files, &out), 0);
+	buffer_add(&out, "", 1);
+	CHECK(strstr((char *)out.data, "\"strings\":[\"p\",\"f\",\"g\",\"h\",\"\"],\n"
+		     "\"labels\":[0,4,2,1,4,2,2,4,2,3,4,2,0,4,0,1,4,0],\n"
+		     "\"rows\":["
+		     "5,0,0,0,0,0,0,4,"
+		     "4,2,0,0,1,0,1,0,2,0,0,3,3,2,0,2]"));
+	free(out.data);
 	free(rows);
 	folded_fini(&t);
 }

@@ -6,6 +6,7 @@
 #include "cli/front/phases.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -50,6 +51,7 @@ static struct {
 	int deaths_before;	/* so many die before they are ready */
 	bool silent;		/* never ready */
 	bool stubborn;		/* does not mind any signal but SIGKILL */
+	bool waits;		/* nor that, while the kernel waits for a disk */
 	int refused;		/* so many starts fail */
 } script[PROGRAM__COUNT];
 
@@ -109,7 +111,7 @@ void orders_signal(struct orders *o, enum program id, int sig)
 		return;
 	note(sig == SIGTERM ? 't' : sig == SIGHUP ? 'h' : sig == SIGKILL ? 'k' :
 	     'i', id);
-	if (sig == SIGKILL || !script[id].stubborn)
+	if (!script[id].waits && (sig == SIGKILL || !script[id].stubborn))
 		die(id, sig == SIGKILL ? SIGKILL : 0);
 }
 
@@ -299,6 +301,14 @@ TEST(one_that_dies_is_started_again)
 	}
 	CHECK_EQ(starts[PROGRAM_LOADER], 9);
 	CHECK_EQ(starts[PROGRAM_HUB], 1);
+	/* also before it is ready again */
+	script[PROGRAM_LOADER].silent = true;
+	for (int i = 0; i < 4; i++) {
+		die(PROGRAM_LOADER, SIGKILL);
+		pass(5000);
+		CHECK(runs[PROGRAM_LOADER]);
+	}
+	CHECK(!strstr(said, "giving up"));
 	CHECK(strstr(said, "trifold-loaderd was killed by signal 9 (Killed); "
 		     "restarting in 1.0 s\n"));
 }
@@ -386,6 +396,18 @@ TEST(a_signal_before_the_start_is_a_failure)
 	get_signal(SIGINT, true);
 	pass(1000);
 	ended(true, 0);
+}
+
+TEST(it_sleeps_until_something_is_due)
+{
+	begin(0, 0);
+	p.deadline_ns = now + 3 * MS / 2;
+	CHECK_EQ(phases_timeout_ms(&p, now), 0);	/* nothing was started yet */
+	phases_advance(&p, now);
+	/* rounded up: what is not due yet would make it turn in vain */
+	CHECK_EQ(phases_timeout_ms(&p, now), 2);
+	CHECK_EQ(phases_timeout_ms(&p, now + MS), 1);
+	CHECK_EQ(phases_timeout_ms(&p, now + 2 * MS), 0);
 }
 
 /* --- the recorder and the command ------------------------------------------- */
@@ -515,17 +537,21 @@ TEST(a_command_that_has_not_begun_never_does)
 
 TEST(a_reload_replaces_only_who_obeys_it)
 {
+	int first;
+
 	begin(PLAN_RELOAD, 0);
 	pass(1000);
 	get_signal(SIGHUP, false);
 	CHECK_EQ(starts[PROGRAM_READER], 1);
 	CHECK(p.reader >= 0);
+	first = p.reader;
 	/* another one while it reads: once more when it has */
 	get_signal(SIGHUP, false);
 	CHECK_EQ(starts[PROGRAM_READER], 1);
 	die(PROGRAM_READER, 0);
 	turn();
 	CHECK_EQ(starts[PROGRAM_READER], 2);
+	CHECK(p.reader != first && fcntl(first, F_GETFD) < 0);
 	phases_replace(&p, 1u << PROGRAM_EXPORTER, now);
 	pass(1000);
 	CHECK_EQ(starts[PROGRAM_EXPORTER], 2);
@@ -550,6 +576,12 @@ TEST(one_that_does_not_make_room_is_killed)
 	CHECK_EQ(starts[PROGRAM_EXPORTER], 2);
 	CHECK(strstr(said, "trifold-exporterd (pid 201) does not end: sending "
 		     "SIGKILL\n"));
+	/* that is said and sent once */
+	script[PROGRAM_EXPORTER].waits = true;
+	said[0] = '\0';
+	phases_replace(&p, 1u << PROGRAM_EXPORTER, now);
+	pass(20000);
+	CHECK_STR(said, "trifold-exporterd (pid 202) does not end: sending SIGKILL\n");
 }
 
 TEST(a_hangup_ends_what_cannot_reload)
@@ -597,4 +629,27 @@ TEST(only_a_child_can_say_that_it_is_ready)
 	phases_notify(&p);
 	CHECK(p.proc[PROGRAM_HUB].ready && !p.proc[PROGRAM_LOADER].ready);
 	phases_notify(&p);		/* nothing more: no harm */
+}
+
+TEST(only_the_recorder_can_name_its_writer)
+{
+	int s[2], one = 1;
+
+	CHECK_EQ(socketpair(AF_UNIX, SOCK_DGRAM, 0, s), 0);
+	CHECK_EQ(setsockopt(s[0], SOL_SOCKET, SO_PASSCRED, &one, sizeof(one)), 0);
+	begin(0, 0);
+	p.notify = s[0];
+	p.proc[PROGRAM_HUB].pid = getpid();
+	CHECK_EQ(send(s[1], "STATUS=writer 77", 16, 0), 16);
+	phases_notify(&p);
+	CHECK(!p.writer && !plan_next(&plan, PROGRAM_HUB, NULL));
+	p.proc[PROGRAM_RECORDER].pid = getpid();
+	CHECK_EQ(send(s[1], "STATUS=writer 78", 16, 0), 16);
+	phases_notify(&p);
+	CHECK_EQ(p.writer, 78);
+	CHECK_STR(plan_next(&plan, PROGRAM_HUB, NULL), "--own=78");
+	/* and once */
+	CHECK_EQ(send(s[1], "STATUS=writer 79", 16, 0), 16);
+	phases_notify(&p);
+	CHECK_EQ(p.writer, 78);
 }

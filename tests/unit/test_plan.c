@@ -66,7 +66,7 @@ static char *nothing[] = { NULL };
 
 TEST(exporter_sees_its_variables_only)
 {
-	static struct config c = { .env = { (char *)"OTEL_B=ours" } };
+	static struct config c = { .env = { (char *)"OTEL_B=ours", (char *)"OTEL_CD=ours" } };
 	struct options o = { .config = &c, .rest = nothing, .interval = 5,
 			     .cpu_share = 7, .lines_share = 3 };
 	const struct target t = { .kind = TARGET_ALL };
@@ -75,6 +75,7 @@ TEST(exporter_sees_its_variables_only)
 	clearenv();
 	setenv("OTEL_A", "1", 1);
 	setenv("OTEL_B", "theirs", 1);
+	setenv("OTEL_C", "theirs", 1);
 	setenv("https_proxy", "p", 1);
 	setenv("SSL_CERT_FILE", "f", 1);
 	setenv("SSL_CERT_FILE_X", "f", 1);
@@ -90,6 +91,7 @@ TEST(exporter_sees_its_variables_only)
 	CHECK(has(PROGRAM_EXPORTER, "SSL_CERT_FILE=f"));
 	CHECK(has(PROGRAM_EXPORTER, "TRIFOLD_EXPORTER_2_ENDPOINT=e"));
 	CHECK(!has(PROGRAM_EXPORTER, "OTEL_B=theirs"));
+	CHECK(has(PROGRAM_EXPORTER, "OTEL_C=theirs"));
 	CHECK(!has(PROGRAM_EXPORTER, "LD_PRELOAD=x"));
 	CHECK(!has(PROGRAM_EXPORTER, "SSL_CERT_FILE_X=f"));
 	CHECK(!has(PROGRAM_EXPORTER, "--no-network"));

@@ -29,6 +29,9 @@ TEST(progress_says_time_samples_rate_and_losses)
 		      "1 of 30 s   38 samples (38 a second), 0 lost"));
 	CHECK(!strcmp(line(&p, 50, NSEC_PER_SEC * 2, 0),
 		      "2 s   50 samples (25 a second), 0 lost"));
+	/* rounded */
+	CHECK(!strcmp(line(&p, 57, NSEC_PER_SEC * 5 / 2, 0),
+		      "2 s   57 samples (23 a second), 0 lost"));
 	st.loader.bpf[BPF_TAKEN] = 60;
 	st.loader.bpf[BPF_RING_FULL] = 7;
 	progress_line(&p, &st, 3 * NSEC_PER_SEC, 3500 * NSEC_PER_MSEC, out,

@@ -69,6 +69,48 @@ TEST(reload_leaves_what_waits_as_it_was)
 	config_fini(&now);
 }
 
+/* The page listens where it did; the text of its address belonged to the old one. */
+TEST(reload_keeps_the_text_of_the_address)
+{
+	static struct config now, fresh;
+	struct options o = { .n_given = 0 };
+
+	parse(&now, "[page]\nlisten = 4444\n");
+	config_apply(&now, &o);
+	CHECK_STR(o.listen, "4444");
+	parse(&fresh, "[page]\nlisten = 4444\n[tables]\nbudget = 99\n");
+	CHECK_EQ(reload(&o, &now, &fresh, NULL), 1u << PROGRAM_LOADER);
+	CHECK_STR(o.listen, "4444");
+	config_fini(&now);
+}
+
+TEST(reload_says_which_receivers_changed)
+{
+	static struct config now, fresh;
+	struct options o = { .n_given = 0 };
+
+	parse(&now, "[export \"same\"]\nendpoint=http://a\n[export \"gone\"]\nendpoint=http://b\n"
+	      "[export \"changed\"]\nendpoint=http://c\n");
+	parse(&fresh, "[export \"new\"]\nendpoint=http://d\n[export \"same\"]\n"
+	      "endpoint=http://a\n[export \"changed\"]\nendpoint=http://e\n");
+	CHECK_EQ(reload(&o, &now, &fresh, NULL), 1u << PROGRAM_EXPORTER);
+	CHECK_STR(said, "configuration: [export \"gone\"] is gone now"
+		  "configuration: [export \"changed\"] is different now"
+		  "configuration: [export \"new\"] is there nowReloaded.");
+	parse(&fresh, "[export \"changed\"]\nendpoint=http://e\n"
+	      "[export \"same\"]\nendpoint=http://a\n[export \"new\"]\nendpoint=http://d\n");
+	said[0] = '\0';
+	CHECK_EQ(reload(&o, &now, &fresh, NULL), 0);
+	CHECK_STR(said, "Reloaded.");
+	parse(&fresh, "[export \"changed\"]\nendpoint=http://e\n[export \"same\"]\n"
+	      "endpoint=http://a\n[export \"new\"]\nendpoint=http://d\n[page]\nkeep=777\n");
+	said[0] = '\0';
+	CHECK_EQ(reload(&o, &now, &fresh, NULL), 0);
+	CHECK_STR(said, "configuration: keep of [page] is \"777\" at the next start"
+		  "Reloaded. keep takes effect at the next start.");
+	config_fini(&now);
+}
+
 /* A file of a recording has one frequency. */
 TEST(reload_of_a_recording_leaves_its_frequency)
 {

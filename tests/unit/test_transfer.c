@@ -92,6 +92,15 @@ TEST(what_is_not_whole_is_refused)
 	c->n_more = 1;
 	CHECK_EQ(take(raw_len), 0);
 	config_fini(&is);
+	/* a byte more than its strings */
+	raw[raw_len] = '\0';
+	CHECK_EQ(take(raw_len + 1), -EPROTO);
+	/* the name of a variable without an end */
+	memset(c->value[KEY_CA].variable, 'x', sizeof(c->value[KEY_CA].variable));
+	CHECK_EQ(take(raw_len), 0);
+	CHECK_EQ(strnlen(is.value[KEY_CA].variable, sizeof(is.value[KEY_CA].variable)),
+		 sizeof(is.value[KEY_CA].variable) - 1);
+	config_fini(&is);
 	/* a variable more than there are strings */
 	c->env[1] = raw;
 	CHECK_EQ(take(raw_len), -EPROTO);
