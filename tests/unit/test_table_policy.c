@@ -443,6 +443,56 @@ TEST(policy_refuses_every_truncation_and_survives_every_bit)
 	teardown();
 }
 
+/* A byte of the table: this is taken, that is not. */
+static void check_byte(uint8_t *at, uint8_t good, uint8_t bad)
+{
+	uint8_t was = *at;
+	struct table_ref ref;
+
+	*at = good;
+	CHECK_EQ(install(&ref), 0);
+	release(&ref);
+	grace();
+	*at = bad;
+	CHECK_EQ(install(&ref), -EPROTO);
+	*at = was;
+}
+
+/* Rules, as BPF knows them; their numbers, as far as there are rules. */
+TEST(policy_refuses_rules_that_are_none)
+{
+	const struct table_hdr *h;
+	struct unwind_rule *r;
+	struct dir_entry *d;
+	union element *e;
+
+	setup(64 << 20);
+	make(60, 5, true, 0);
+	h = (void *)t;
+	CHECK_EQ(h->n_rules, 5);
+	r = (void *)(t + sizeof(*h));
+	d = (void *)(r + 5);
+	e = (void *)((uint8_t *)d + (h->pages * sizeof(*d) + 63) / 64 * 64);
+	for (int i = 2; i < 5; i++) {
+		check_byte(&r[i].cfa, CFA__MAX - 1, CFA__MAX);
+		check_byte(&r[i].ra, RA__MAX - 1, RA__MAX);
+		check_byte(&r[i].cfa_reg, REGS_MAX - 1, REGS_MAX);
+		check_byte(&r[i].ra_reg, REGS_MAX - 1, REGS_MAX);
+	}
+	/* the first two are what they always are */
+	check_byte(&r[RULE_NONE].cfa, CFA_NONE, CFA_SP);
+	check_byte(&r[RULE_NONE].ra_reg, 0, 1);
+	check_byte(&r[RULE_END].cfa, CFA_END, CFA_SP);
+	check_byte(&r[RULE_END].ra_reg, 0, 1);
+	check_byte((uint8_t *)&d->rule_before, 4, 5);
+	while (!d->n)
+		d++;
+	/* the element before the first of rows is their index */
+	check_byte((uint8_t *)&e[d->first + 1].row[0].rule, 4, 5);
+	check_byte((uint8_t *)&e[d->first + d->n].row[ELEMENT_ROWS - 1].rule, 4, 5);
+	teardown();
+}
+
 /* The grace is over when the drop is settled, however many statistics come
  * before. */
 TEST(policy_waits_for_a_slow_loaderd)
