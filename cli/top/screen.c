@@ -129,12 +129,14 @@ static void screen_draw_views(const struct top_state *st)
 	size_t n = 0;
 
 	for (int v = 0; v < TOP__VIEWS; v++) {
-		const char *form = " %d %s ";
+		const char *before = " ", *after = " ";
 
-		if (v == (int)view)
-			form = "[%d %s]";
-		n += (size_t)snprintf(line + n, sizeof(line) - n, form, v + 1,
-				      top_layout((enum top_view)v)->title);
+		if (v == (int)view) {
+			before = "[";
+			after = "]";
+		}
+		n += (size_t)snprintf(line + n, sizeof(line) - n, "%s%d %s%s", before, v + 1,
+				      top_layout((enum top_view)v)->title, after);
 	}
 	if (by != COL_ROLE)
 		order = top_heading(top_layout(view), by);
