@@ -38,7 +38,11 @@ def folded_stacks():
         assert sorted(folded(os.path.join(tmp, "b.folded"))) == sorted(folded(a))
         convert(a, os.path.join(tmp, "b.html"))
         with open(os.path.join(tmp, "b.html"), encoding="utf-8") as f:
-            assert "1970" not in f.read()
+            page = f.read()
+        assert "1970" not in page and '"frequency":99,' in page
+        convert(a, os.path.join(tmp, "b.html"), "--frequency", "50")
+        with open(os.path.join(tmp, "b.html"), encoding="utf-8") as f:
+            assert '"frequency":50,' in f.read()
         convert(a, os.path.join(tmp, "c"), "--format", "pprof", "--rate", "50")
         with gzip.open(os.path.join(tmp, "c")) as f:
             assert b"work" in f.read()
@@ -136,6 +140,8 @@ def a_recording():
         for e in ENDINGS:
             said = convert(source, os.path.join(tmp, "y" + e))
             assert f"{n} samples" in said, said
+        with open(os.path.join(tmp, "y.html"), encoding="utf-8") as f:
+            assert '"frequency":199,' in f.read()
         stacks = folded(os.path.join(tmp, "y.folded"))
         say(f"{n} samples, {len(stacks)} stacks")
         assert sum(c for _, c in stacks) == n
