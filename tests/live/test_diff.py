@@ -58,7 +58,9 @@ def forms():
         rows = [x.split() for x in diff(a, b).splitlines()[4:]]
         assert rows[0] == ["75.00%", "35.00%", "-40.00", "75.00%", "35.00%", "-40.00", "g"], rows
         assert rows[1][-1] == "f" and rows[1][2] == "+35.00", rows
-        assert len(diff(a, b, "--limit", "2").splitlines()) == 8
+        assert len(rows) == 5, rows     # and no word of more
+        few = diff(a, b, "--limit", "2").splitlines()
+        assert len(few) == 8 and few[-1] == "2 of 5 functions; --limit shows more", few
         j = json.loads(diff(a, b, "--json"))
         assert j["files"] == [a, b] and j["samples"] == [4, 100], j
         assert j["functions"][0] == {"name": "g", "self": [3, 35], "total": [3, 35]}, j
