@@ -31,6 +31,8 @@ unit_cli_options_LIBS := $(CLI_FORMATS_LIBS)
 # with test doubles of programs.c, identity.c and runtime_dir.c
 unit_supervise_SRCS := cli/supervisor/supervise.c cli/supervisor/ask.c cli/supervisor/program_table.c
 unit_ask_SRCS := cli/supervisor/ask.c cli/supervisor/program_table.c
+UNIT += stopped
+unit_stopped_SRCS := cli/snapshot/stopped.c common/buffer.c
 UNIT += orders
 unit_orders_SRCS := cli/front/orders.c cli/record/plan.c $(unit_ask_SRCS)
 unit_programs_SRCS := cli/supervisor/programs.c cli/supervisor/ask.c cli/supervisor/program_table.c cli/supervisor/identity.c \
