@@ -33,8 +33,8 @@ int main(int argc, char **argv)
 	char secret[] = "a string on the stack";
 	setvbuf(stdout, NULL, _IONBF, 0);
 	for (int i = 0; i < 20; i++) pthread_create(&t, NULL, thread, NULL);
-	if (argc > 1) {
-		FILE *f = fopen(argv[1], "r");
+	for (int i = 1; i < argc; i++) {
+		FILE *f = fopen(argv[i], "r");
 		mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fileno(f), 0);
 	}
 	puts("ready");
@@ -136,6 +136,27 @@ def threads_that_run():
                 assert len(re.findall(r"^frame native \S+ burn_here$", text, re.M)) == 20 or \
                     len(re.findall(r"^frame native \S+ thread$", text, re.M)) == 20
                 runs_on(p)
+
+
+@suite.test
+def many_files():
+    """of a process with 40 files of code that are no ELF files, before those that are"""
+    with scratch() as tmp:
+        exe, out = counter(tmp), os.path.join(tmp, "x.gz")
+        others = [os.path.join(tmp, f"other{i}") for i in range(40)]
+        for path in others:
+            with open(path, "w", encoding="utf-8") as f:
+                f.write("no code\n")
+        caller = {"SUDO_UID": str(NOBODY), "SUDO_GID": str(NOBODY)}
+        with Running(exe, *others) as p:
+            r = snapshot(p.pid, "--yes", "--output", out, env={**os.environ, **caller})
+            assert r.returncode == 0, r.stderr
+            text = text_of(out)
+            assert all(f" {os.path.basename(o)}\n" in text for o in others)
+            # the C library was read, which comes behind all of these
+            assert " usleep\n" in text and text.count("\nstop complete\n") == 21
+            assert os.stat(out).st_uid == os.stat(out).st_gid == NOBODY    # who called sudo
+            runs_on(p)
 
 
 @suite.test
