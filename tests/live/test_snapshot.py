@@ -225,7 +225,15 @@ def core_file():
         assert r.returncode == 0 and "stood still" not in r.stdout, r
         # gdb has the threads in another order
         assert sorted(frames(core + ".gz")) == sorted(frames(live)) and len(frames(live)) > 80
-        r = snapshot(core, "--yes", "--root", tmp, "--output", core + ".none.gz")
+        # what it names is no file there: a pipe, whose writer waits for a reader
+        pipe = tmp + os.path.realpath(sys.executable)
+        os.makedirs(os.path.dirname(pipe))
+        os.mkfifo(pipe)
+        with subprocess.Popen(["sh", "-c", f"exec 3>{pipe}"]) as writer:
+            r = snapshot(core, "--yes", "--root", tmp, "--output", core + ".none.gz")
+            opened = writer.poll() is not None
+            writer.kill()
+        assert not opened
         assert r.returncode == 0 and "CPython" not in text_of(core + ".none.gz")
         r = snapshot(RECORDED, "--yes", "--output", core + ".not.gz")
         say(r.stderr)
