@@ -24,6 +24,10 @@ def who_may_ask():
             assert v.status(path) == 200
             for key in (None, "0" * 32, KEY[:-1], KEY + "0", KEY.upper()):
                 assert v.status(path, key=key) == 401, (path, key)
+        # two keys are none, whichever is right
+        for first, second in ((KEY, "0" * 32), ("0" * 32, KEY), (KEY, KEY)):
+            assert v.status("/api/v1/info", key=first,
+                            headers={"Authorization": "Bearer " + second}) == 401, first
         assert v.post(b"") == 200
         assert v.post(b"", key="f" * 32) == 401
         assert v.status("/", key=None) == 200
