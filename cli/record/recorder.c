@@ -2,9 +2,7 @@
 #include "cli/record/recorder.h"
 
 #include <errno.h>
-#include <grp.h>
 #include <poll.h>
-#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +16,7 @@
 
 #include "cli/config/confine.h"
 #include "cli/record/record_watch.h"
-#include "cli/record/sudo_caller.h"
+#include "cli/config/sudo_caller.h"
 #include "common/log.h"
 #include "common/read_all.h"
 #include "common/service.h"
@@ -278,25 +276,6 @@ static int writer_run(const struct options *o, int out, pid_t file_owner)
 
 /* --- the file owner --------------------------------------------------------- */
 
-/* Keep only the rights of the user who called sudo. */
-static int recorder_become_owner(uid_t uid, gid_t gid)
-{
-	const struct passwd *pw = getpwuid(uid);
-	int r;
-
-	if (pw)
-		r = initgroups(pw->pw_name, gid);
-	else
-		r = setgroups(0, NULL);
-	if (r < 0 || setresgid(gid, gid, gid) < 0 ||
-	    setresuid(uid, uid, uid) < 0) {
-		r = -errno;
-		log_err("cannot become uid %u: %s", uid, strerror(-r));
-		return r;
-	}
-	return 0;
-}
-
 /* Wait for the writer; on SIGTERM kill it.  Returns its status. */
 static int recorder_wait_writer(pid_t pid, const sigset_t *set)
 {
@@ -346,8 +325,6 @@ int recorder_run(const struct options *o)
 {
 	struct outfile f;
 	pid_t parent = getppid();
-	uid_t uid;
-	gid_t gid;
 
 	if (!o->output || !o->format || !o->control_fd || !o->seal_uid)
 		return EXIT_USAGE;
@@ -357,9 +334,7 @@ int recorder_run(const struct options *o)
 	prctl(PR_SET_NAME, "trifold-record");
 	service_init();
 	service_scrub_env();
-	if (geteuid() == 0 &&
-	    sudo_caller(getenv("SUDO_UID"), getenv("SUDO_GID"), &uid, &gid) &&
-	    recorder_become_owner(uid, gid))
+	if (sudo_caller_become())
 		return 1;
 	/* the change of uid cleared the signal that the supervisor had set */
 	if (prctl(PR_SET_PDEATHSIG, SIGTERM) < 0 || getppid() != parent)

@@ -103,7 +103,9 @@ static int mapped_open_path(const char *path, const struct mapped_line *l, bool 
 	return fd;
 }
 
-/* Open the file itself, which may be deleted; without the privilege, open its path. */
+/* Open the file itself, which may be deleted.  A user may open that of no process: then
+ * its path, with the user's rights.  Root never does: the process's mounts could lead to
+ * another file of that number. */
 static int mapped_open_file(pid_t pid, const struct mapped_line *l)
 {
 	char path[PATH_MAX + 32];
@@ -112,7 +114,7 @@ static int mapped_open_file(pid_t pid, const struct mapped_line *l)
 	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid,
 		 l->start, l->end);
 	fd = mapped_open_path(path, l, false);
-	if (fd >= 0 || l->path[0] != '/' || strlen(l->path) >= PATH_MAX)
+	if (fd >= 0 || !geteuid() || l->path[0] != '/' || strlen(l->path) >= PATH_MAX)
 		return fd;
 	snprintf(path, sizeof(path), "/proc/%d/root%s", pid, l->path);
 	return mapped_open_path(path, l, true);

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "cli/config/regular_file.h"
-#include "cli/record/sudo_caller.h"
+#include "cli/config/sudo_caller.h"
 #include "cli/snapshot/mapped.h"
 #include "cli/snapshot/reader.h"
 #include "cli/snapshot/stopped.h"
@@ -91,6 +91,10 @@ static int snapshot_refuse(pid_t pid, int r)
 		log_err("there is no process %d (any more)", pid);
 	else if (r == -ENOEXEC)
 		log_err("process %d is a 32-bit one: trifold does not walk these", pid);
+	else if (r == -EBUSY)
+		log_err("a thread of process %d did not stop within %u s: it waits in the "
+			"kernel (vfork? a file system that does not answer?).  Try again "
+			"later", pid, (unsigned int)(STOPPED_NS / NSEC_PER_SEC));
 	else
 		log_err("process %d: %s", pid, strerror(-r));
 	return -1;
@@ -179,15 +183,16 @@ static bool snapshot_agreed(const struct options *o, const char *path)
 	       (answer[0] == 'y' || answer[0] == 'Y');
 }
 
-/* The file belongs to the user who called sudo, as recordings do. */
+/* The user who called sudo opens the file, as that of a recording: what that user may
+ * not write is not written. */
 static int snapshot_write(const char *path, int result)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	struct buffer all = { 0 };
-	uid_t uid;
-	gid_t gid;
-	int r = 0;
+	int fd, r = 0;
 
+	if (sudo_caller_become())
+		return 1;
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0) {
 		log_err("%s: %m", path);
 		return 1;
@@ -200,9 +205,6 @@ static int snapshot_write(const char *path, int result)
 		r = -E2BIG;
 	if (!r)
 		r = write_all(fd, all.data, all.len);
-	if (!r && !geteuid() && sudo_caller(getenv("SUDO_UID"), getenv("SUDO_GID"),
-					    &uid, &gid) && fchown(fd, uid, gid) < 0)
-		r = -errno;
 	if (close(fd) < 0 && !r)
 		r = -errno;
 	if (r) {

@@ -12,6 +12,9 @@
 #include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
+#include <time.h>
+
+#include "common/clock.h"
 
 #ifdef __aarch64__
 #ifndef NT_ARM_SYSTEM_CALL
@@ -20,6 +23,7 @@
 #endif
 
 #define ROUNDS	16	/* through the list, until there is no new thread */
+#define PAUSE_NS	200000	/* between looks at a thread that is to stop */
 
 static bool stopped_has(const struct stopped *s, pid_t tid)
 {
@@ -30,21 +34,25 @@ static bool stopped_has(const struct stopped *s, pid_t tid)
 	return false;
 }
 
-/* Wait until it stands.  False: it has ended. */
-static bool stopped_wait(struct stopped_thread *t)
+/* Wait until it stands: 1.  0: it has ended.  -EBUSY: it does not stop. */
+static int stopped_wait(struct stopped_thread *t, uint64_t deadline_ns)
 {
-	int status;
+	const struct timespec pause = { .tv_nsec = PAUSE_NS };
+	int status, r;
 
-	while (waitpid(t->tid, &status, __WALL) < 0) {
-		if (errno != EINTR)
-			return false;
+	while ((r = waitpid(t->tid, &status, __WALL | WNOHANG)) <= 0) {
+		if (r < 0 && errno != EINTR)
+			return 0;
+		if (now_ns() >= deadline_ns)
+			return -EBUSY;
+		nanosleep(&pause, NULL);
 	}
 	if (!WIFSTOPPED(status))
-		return false;
+		return 0;
 	/* no event: a signal was on its way, and waits for us to pass it on */
 	if (!(status >> 16))
 		t->signal = WSTOPSIG(status);
-	return true;
+	return 1;
 }
 
 /* Have it stop.  0, also if it has ended. */
@@ -64,18 +72,24 @@ static int stopped_ask(struct stopped *s, pid_t tid)
 	return 0;
 }
 
-/* Until those from `from` on stand; those that have ended are left out. */
-static void stopped_all(struct stopped *s, uint32_t from)
+/* Until those from `from` on stand; those that have ended, or do not stop, are left out.
+ * 0 or -EBUSY. */
+static int stopped_all(struct stopped *s, uint32_t from)
 {
 	uint32_t to = from;
+	int r = 0;
 
 	for (uint32_t i = from; i < s->threads.n; i++) {
 		struct stopped_thread t = s->threads.v[i];
+		int got = stopped_wait(&t, s->deadline_ns);
 
-		if (stopped_wait(&t))
+		if (got > 0)
 			s->threads.v[to++] = t;
+		else if (got < 0)
+			r = got;
 	}
 	s->threads.n = to;
+	return r;
 }
 
 /* Those that are not there yet: how many, or -errno. */
@@ -102,7 +116,10 @@ static int stopped_new(struct stopped *s)
 		n++;
 	}
 	closedir(d);
-	stopped_all(s, before);
+	if (r)
+		stopped_all(s, before);
+	else
+		r = stopped_all(s, before);
 	if (r)
 		return r;
 	return n;
@@ -112,9 +129,10 @@ int stopped_begin(struct stopped *s, pid_t pid)
 {
 	int r;
 
-	*s = (struct stopped){ .pid = pid };
+	*s = (struct stopped){ .pid = pid, .deadline_ns = now_ns() + STOPPED_NS };
 	r = stopped_ask(s, pid);
-	stopped_all(s, 0);
+	if (!r)
+		r = stopped_all(s, 0);
 	for (int i = 0, n = 1; !r && n && i < ROUNDS; i++) {
 		n = stopped_new(s);
 		if (n < 0)

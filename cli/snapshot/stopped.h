@@ -16,6 +16,8 @@
 #include "common/vector.h"
 
 #define STOPPED_THREADS_MAX	1024	/* have their stacks kept; all stop */
+#define STOPPED_NS	2000000000ULL	/* within this; a thread in vfork(2), or in a file system
+					 * that does not answer, does not */
 
 struct stopped_thread {
 	pid_t tid;
@@ -24,12 +26,14 @@ struct stopped_thread {
 
 struct stopped {
 	pid_t pid;
+	uint64_t deadline_ns;	/* until all stand */
 	VECTOR(struct stopped_thread) threads;	/* the main thread first */
 };
 
 /*
  * Stop all threads of a process.  0 or -errno: -EPERM: may not; -ESRCH: there is no
- * such process.  On failure nothing stands still.
+ * such process; -EBUSY: a thread does not stop.  On failure nothing stands still; that
+ * thread would stop when it returns to user space, unless we have ended by then.
  */
 int stopped_begin(struct stopped *s, pid_t pid);
 

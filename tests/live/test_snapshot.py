@@ -373,6 +373,99 @@ def own_user():
 
 
 @suite.test
+def file_of_the_caller():
+    """under sudo the file is opened as who called it: nothing is written where that user may not"""
+    caller = {**os.environ, "SUDO_UID": "12345", "SUDO_GID": "12345"}
+    with scratch() as tmp, Running(counter(tmp)) as p:
+        os.chmod(tmp, 0o755)
+        closed, open_to = os.path.join(tmp, "closed"), os.path.join(tmp, "open")
+        os.mkdir(closed, 0o755)
+        os.mkdir(open_to)
+        os.chown(open_to, 12345, 12345)
+        r = snapshot(p.pid, "--yes", "--output", os.path.join(closed, "x.gz"), env=caller)
+        assert r.returncode == 1 and "Permission denied" in r.stderr, r
+        assert not os.listdir(closed), os.listdir(closed)
+        r = snapshot(p.pid, "--yes", "--output", os.path.join(open_to, "x.gz"), env=caller)
+        assert r.returncode == 0, r
+        st = os.stat(os.path.join(open_to, "x.gz"))
+        assert (st.st_uid, st.st_gid, st.st_mode & 0o777) == (12345, 12345, 0o600), st
+        runs_on(p)
+
+
+VFORK = r"""
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+static void *thread(void *arg) { if (!vfork()) { sleep(30); _exit(0); } return arg; }
+int main(void)
+{
+	pthread_t t;
+	pthread_create(&t, NULL, thread, NULL);
+	usleep(200000);
+	setvbuf(stdout, NULL, _IONBF, 0);
+	puts("ready");
+	for (;;) { usleep(50000); puts("runs"); }
+}
+"""
+
+
+@suite.test
+def a_thread_that_does_not_stop():
+    """a thread waits in vfork(2): an error after two seconds, and the process runs on"""
+    with scratch() as tmp:
+        source = os.path.join(tmp, "vfork.c")
+        with open(source, "w", encoding="utf-8") as f:
+            f.write(VFORK)
+        with Running(compile_c(source, os.path.join(tmp, "vfork"), "-pthread"), start_new_session=True) as p:
+            try:
+                begin = time.time()
+                r = snapshot(p.pid, "--yes", "--output", os.path.join(tmp, "x.gz"), timeout=25)
+                say(f"{r.stderr}{time.time() - begin:.1f} s")
+                assert r.returncode == 1 and "did not stop within 2 s" in r.stderr, r
+                os.set_blocking(p.stdout.fileno(), False)
+                p.stdout.read()
+                wait_for(p.stdout.read)
+            finally:
+                os.killpg(p.pid, signal.SIGKILL)	# the child, too
+
+
+# DIRECTORY: two file systems with the same numbers of inodes.  Maps a file of one as code and then has, at
+# the path that maps(5) shows, a link to one of the other.
+OTHER_FILE = r"""
+import mmap, os, sys, time
+mine, secret = (os.path.join(sys.argv[1], x) for x in ("a/mine", "b/secret"))
+fd = os.open(mine, os.O_RDWR)
+m = mmap.mmap(fd, 4096, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ | mmap.PROT_EXEC)
+assert os.stat(mine).st_ino == os.stat(secret).st_ino
+os.unlink(mine)
+os.symlink(secret, mine + " (deleted)")
+print("ready", flush=True)
+time.sleep(60)
+"""
+
+
+@suite.test
+def another_file_of_that_number():
+    """a process has, at the path of a file that it maps, another one of that number: it is not read"""
+    with scratch() as tmp:
+        for name in "ab":
+            os.mkdir(os.path.join(tmp, name))
+            subprocess.run(["mount", "-t", "tmpfs", "none", os.path.join(tmp, name)], check=True)
+        try:
+            with open(os.path.join(tmp, "a", "mine"), "wb") as f:
+                f.write(bytes(4096))
+            secret = shutil.copy(f"{BIN}/trifold", os.path.join(tmp, "b", "secret"))
+            os.utime(secret, (1, 2))	# reading it changes the first
+            with Running(sys.executable, "-c", OTHER_FILE, tmp) as p:
+                r = snapshot(p.pid, "--yes", "--output", os.path.join(tmp, "x.gz"))
+                assert r.returncode == 0, r
+            assert os.stat(secret).st_atime == 1, "it was read"
+        finally:
+            for name in "ab":
+                subprocess.run(["umount", "-l", os.path.join(tmp, name)], check=True)
+
+
+@suite.test
 def hostile_names():
     """a file whose name has a newline and escapes is one line, and the terminal gets none"""
     with scratch() as tmp:

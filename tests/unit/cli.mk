@@ -37,7 +37,7 @@ UNIT += orders
 unit_orders_SRCS := cli/front/orders.c cli/record/plan.c $(unit_ask_SRCS)
 unit_programs_SRCS := cli/supervisor/programs.c cli/supervisor/ask.c cli/supervisor/program_table.c cli/supervisor/identity.c \
 	common/wait_status.c
-unit_sudo_caller_SRCS := cli/record/sudo_caller.c common/number.c
+unit_sudo_caller_SRCS := cli/config/sudo_caller.c common/number.c
 # with test doubles of orders.c and console.c
 unit_phases_SRCS := cli/front/phases.c cli/record/plan.c cli/config/libexec.c cli/supervisor/program_table.c common/wait_status.c \
 	common/log.c

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/record/sudo_caller.h"
+#include "cli/config/sudo_caller.h"
 
 #include "tests/unit/harness.h"
 

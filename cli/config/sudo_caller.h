@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sudo_caller - the user who called sudo */
-#ifndef CLI_RECORD_SUDO_CALLER_H
-#define CLI_RECORD_SUDO_CALLER_H
+#ifndef CLI_CONFIG_SUDO_CALLER_H
+#define CLI_CONFIG_SUDO_CALLER_H
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -11,4 +11,9 @@
 bool sudo_caller(const char *sudo_uid, const char *sudo_gid, uid_t *uid,
 		 gid_t *gid);
 
-#endif /* CLI_RECORD_SUDO_CALLER_H */
+/* Where root was asked by sudo, keep only the rights of the user who called it, for
+ * good: files that are opened from now on are opened as that user.  Else nothing.
+ * 0, or -errno after a line in the log. */
+int sudo_caller_become(void);
+
+#endif /* CLI_CONFIG_SUDO_CALLER_H */
