@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -49,6 +50,68 @@ static bool unit_config_no_secrets(const struct config *c)
 		ok &= unit_config_no_secret(c, c->more[i].value);
 	return ok;
 }
+
+/* --- variables ----------------------------------------------------------------- */
+
+/* "user:password@" before the host of a URL, or of a proxy, which may lack the scheme. */
+static bool unit_config_has_user(const char *text)
+{
+	while (*text) {
+		size_t n = strcspn(text, " \t,");
+		const char *host = memmem(text, n, "//", 2);
+
+		host = host ? host + 2 : text;
+		if (memchr(host, '@', strcspn(host, "/?# \t,")))
+			return true;
+		text += n + (text[n] != '\0');
+	}
+	return false;
+}
+
+static bool unit_config_ends_with(const char *name, size_t len, const char *end)
+{
+	size_t n = strlen(end);
+
+	return len >= n && !strncasecmp(name + len - n, end, n);
+}
+
+/* What any user may read must hold no secret, whichever variable brought it. */
+static bool unit_config_is_secret(const char *word)
+{
+	size_t len = strcspn(word, "=");
+	const char *value = word + len + (word[len] == '=');
+	bool url = strstr(value, "://") || unit_config_ends_with(word, len, "proxy");
+
+	if (*word != '-' && *value && unit_config_ends_with(word, len, "HEADERS"))
+		return true;
+	return url && unit_config_has_user(value);
+}
+
+static bool unit_config_word_is_public(const char *word)
+{
+	if (!unit_config_is_secret(word))
+		return true;
+	log_err("%.*s: the units take no headers and no password from variables, for every "
+		"user could read them: headers belong into a file that headers_file names; a "
+		"proxy or a server that wants a password cannot be used by the units "
+		"(docs/OPERATING.md)", (int)strcspn(word, "="), word);
+	return false;
+}
+
+static bool unit_config_is_public(const struct plan *p)
+{
+	bool ok = true;
+
+	for (int i = 0; i < PROGRAM_DAEMONS; i++) {
+		const char *word = NULL;
+
+		while ((word = plan_next(p, i, word)))
+			ok &= unit_config_word_is_public(word);
+	}
+	return ok;
+}
+
+/* --- the files ------------------------------------------------------------------- */
 
 /* The new file replaces the old one once it is complete. */
 static int unit_config_write(int dir, const struct plan *p, enum program id)
@@ -101,6 +164,8 @@ static int unit_config_words(const char *path, const struct config *c)
 		log_err("the configuration and the OTEL_* variables are too long together");
 		r = -E2BIG;
 	}
+	if (!r && !unit_config_is_public(&plan))
+		r = -EINVAL;
 	for (int i = 0; i < PROGRAM_DAEMONS && !r; i++) {
 		r = unit_config_write(dir, &plan, i);
 		if (r)
@@ -108,6 +173,8 @@ static int unit_config_words(const char *path, const struct config *c)
 				strerror(-r));
 	}
 	close(dir);
+	if (r == -EINVAL)
+		return EXIT_USAGE;
 	return r != 0;
 }
 

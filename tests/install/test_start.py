@@ -157,6 +157,30 @@ def mistakes_change_nothing(_):
             assert "--frequency=97\n" in f.read(), text
 
 
+def secrets_of_variables(_):
+    """headers and passwords of the environment are named, and no file has them: every user may read these"""
+    assert configure("[sampling]\nfrequency = 97\n")[0] == 0
+    for name, secret in (("https_proxy", "http://u:hush@proxy:3128"), ("HTTPS_PROXY", "u:hush@proxy:3128"),
+                         ("OTEL_EXPORTER_OTLP_HEADERS", "authorization=hush"),
+                         ("OTEL_EXPORTER_OTLP_METRICS_HEADERS", "authorization=hush"),
+                         ("OTEL_EXPORTER_OTLP_TRACES_HEADERS", "a=hush"), ("TRIFOLD_EXPORTER_HEADERS", "a=hush"),
+                         ("TRIFOLD_EXPORTER_2_HEADERS", "a=hush"),
+                         ("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "http://u:hush@h:4318/v1/metrics"),
+                         ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://u:hush@h:4318"),
+                         ("DEBUGINFOD_URLS", "https://a.example/ https://u:hush@b.example/")):
+        status, said = configure(**{name: secret})
+        kept = "".join(open(f"{WORDS}/{d}", encoding="utf-8").read() for d in DAEMONS)
+        assert status == 2 and (name in said or "headers_file" in said) and "hush" not in said + kept, (name, status, said)
+        assert "--frequency=97\n" in kept
+    public = {"https_proxy": "http://proxy:3128", "OTEL_RESOURCE_ATTRIBUTES": "owner=a@b.example",
+              "DEBUGINFOD_URLS": "https://a.example/@x"}
+    status, said = configure(**public)
+    assert status == 0, said
+    with open(f"{WORDS}/exporterd", encoding="utf-8") as f:
+        kept = f.read()
+    assert all(f"{k}={v}\n" in kept for k, v in public.items() if k != "DEBUGINFOD_URLS"), kept
+
+
 def not_by_links(tmp):
     """nothing is written through a link that was there before"""
     victim = f"{tmp}/victim"
@@ -268,7 +292,7 @@ def usage(tmp):
                               capture_output=True).returncode == 2, args
 
 
-TESTS = [reaches, defaults, mistakes_change_nothing, not_by_links, refuses, refuses_files, environment,
+TESTS = [reaches, defaults, mistakes_change_nothing, secrets_of_variables, not_by_links, refuses, refuses_files, environment,
          reload, usage, no_user]
 
 if __name__ == "__main__":
