@@ -101,11 +101,27 @@ uint16_t listen_check(int fd)
 	return 0;
 }
 
+int listen_family(int fd)
+{
+	int family = AF_INET;
+	socklen_t len = sizeof(family);
+
+	getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &family, &len);
+	return family;
+}
+
+const char *listen_host(const struct listeners *l)
+{
+	if (l->family == AF_INET6)
+		return "[::1]";
+	return "127.0.0.1";
+}
+
 static int listen_open_both(uint16_t port, struct listeners *l)
 {
 	int fd = listen_open_one(AF_INET, port);
 
-	*l = (struct listeners){ .n = 0 };
+	*l = (struct listeners){ .family = AF_INET };
 	if (fd < 0)
 		return fd;
 	l->fd[l->n++] = fd;
@@ -125,7 +141,7 @@ int listen_open(int family, uint16_t port, struct listeners *l)
 	int tries = port ? 1 : TRIES;
 	int r = -EADDRINUSE;
 
-	*l = (struct listeners){ .n = 0 };
+	*l = (struct listeners){ .family = family };
 	if (family == AF_UNSPEC) {
 		for (int i = 0; i < tries && r == -EADDRINUSE; i++)
 			r = listen_open_both(port, l);

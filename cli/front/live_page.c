@@ -67,7 +67,7 @@ int live_page_open(struct live_page *p, const struct options *o,
 
 const char *live_page_address(const struct live_page *p, char out[80])
 {
-	snprintf(out, 80, "http://localhost:%u/#key=%s", p->sockets.port,
-		 p->key);
+	snprintf(out, 80, "http://%s:%u/#key=%s", listen_host(&p->sockets),
+		 p->sockets.port, p->key);
 	return out;
 }

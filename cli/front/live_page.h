@@ -33,7 +33,7 @@ struct live_page {
 int live_page_open(struct live_page *p, const struct options *o,
 		   const char *programs);
 
-/* "http://localhost:4328/#key=..." */
+/* "http://127.0.0.1:4328/#key=..." */
 const char *live_page_address(const struct live_page *p, char out[80]);
 
 #endif /* CLI_FRONT_LIVE_PAGE_H */

@@ -328,7 +328,7 @@ def one_run(tmp, conf, hears, *args, **env):
         wait_for(lambda: len(hears.requests()) > before, 20)
         argv = {name: words(pid) for name, pid in run.daemons().items()}
         if "trifold-viewer" in argv:
-            argv["page"] = re.search(r"live page: http://localhost:(\d+)/", run.said()).group(1)
+            argv["page"] = re.search(r"live page: http://127\.0\.0\.1:(\d+)/", run.said()).group(1)
         for name, w in argv.items():
             assert not any("hidden" in a for a in w), f"a secret is in the arguments of {name}"
     finally:

@@ -146,7 +146,7 @@ def stripped(tmp):
 
 
 def look_at_page(run):
-    found = run.hears(r"http://localhost:(\d+)/#key=([0-9a-f]{32})")
+    found = run.hears(r"http://127\.0\.0\.1:(\d+)/#key=([0-9a-f]{32})")
     page = Page(int(found.group(1)), found.group(2))
     wait_for(lambda: page.api("info")["samples"] > 50)
     assert page.ask("/")[0].status == 200

@@ -41,7 +41,7 @@ class Run:
     def read(self):
         for text in self.process.stderr:
             self.said.append(text)
-            m = re.search(r"http://localhost:\d+/#key=\w+", text)
+            m = re.search(r"http://127\.0\.0\.1:\d+/#key=\w+", text)
             if m:
                 self.address = m.group(0)
                 self.there.set()

@@ -49,7 +49,7 @@ def look_at_run(p, chain_pid):
     while "live page" not in line:
         line = p.stdout.readline()
         assert line, "no address"
-    found = re.search(r"http://localhost:(\d+)/#key=([0-9a-f]{32})$", line)
+    found = re.search(r"http://127\.0\.0\.1:(\d+)/#key=([0-9a-f]{32})$", line)
     assert found, line
     page = Page(int(found.group(1)), found.group(2))
     start = page.api("info")["start_ms"]
@@ -182,7 +182,7 @@ def the_port():
                                   capture_output=True, text=True, timeout=60)
         r = run()
         out = r.stdout + r.stderr
-        port = re.search(r"live page .*taken.*: http://localhost:(\d+)/#key=", out)
+        port = re.search(r"live page .*taken.*: http://127\.0\.0\.1:(\d+)/#key=", out)
         assert r.returncode == 0 and port and port.group(1) != "4328", out
         r = run("--listen", taken)
         out = r.stdout + r.stderr

@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The live page's server by itself: which users may ask, what it refuses, what it keeps."""
+import contextlib
 import gzip
 import http.client
 import os
+import re
 import shutil
 import socket
 import subprocess
+import threading
 import time
 
 import otlp_make
@@ -125,6 +128,57 @@ def what_is_refused():
             r, body = v.ask(POST, method="POST", body=otlp_make.request([t], [["leaf"]]), headers=PROTOBUF)
             assert r.status == 200 and b"older than what is kept" in body, body
         assert v.api("info")["samples"] == sent
+
+
+@suite.test
+def strangers_take_no_places():
+    """120 connections that show no key, made again when they are ended: who has the key is served at once"""
+    with Alone() as v:
+        stop = threading.Event()
+
+        def hold(some):
+            held = [None] * some
+            while not stop.wait(0.05):
+                for i, s in enumerate(held):
+                    with contextlib.suppress(OSError):
+                        if s is None or not s.recv(1, socket.MSG_DONTWAIT):
+                            held[i] = socket.create_connection(("127.0.0.1", v.port), timeout=5)
+            for s in filter(None, held):
+                s.close()
+        crowd = [threading.Thread(target=hold, args=(40,)) for _ in range(3)]
+        for t in crowd:
+            t.start()
+        try:
+            time.sleep(1)
+            for _ in range(30):
+                assert v.ask("/api/v1/info", timeout=10)[0].status == 200
+        finally:
+            stop.set()
+            for t in crowd:
+                t.join()
+
+
+@suite.test
+def address_is_a_number():
+    """the address that is printed is one that is bound: "localhost" may lead to another user's port"""
+    for family, host, bound in ((socket.AF_INET, "127.0.0.1", r"127\.0\.0\.1"), (socket.AF_INET6, "::1", r"\[::1\]"),
+                                (None, None, r"127\.0\.0\.1")):
+        with contextlib.ExitStack() as stack:
+            words = ["--listen", "0"]
+            if family:
+                s = stack.enter_context(socket.socket(family))
+                s.bind((host, 0))
+                s.listen()
+                words = ["--listen-fd", str(s.fileno())]
+                os.set_inheritable(s.fileno(), True)
+            p = stack.enter_context(subprocess.Popen(
+                [os.path.join(BIN, "trifold-viewer"), "--uid", "61200", "--gid", "61200", "--otlp", *words],
+                stderr=subprocess.PIPE, text=True, close_fds=False, env={"PATH": os.environ["PATH"]}))
+            try:
+                line = p.stderr.readline()
+                assert re.search(rf"http://{bound}:\d+/#key=[0-9a-f]{{32}}$", line), line
+            finally:
+                p.kill()
 
 
 @suite.test

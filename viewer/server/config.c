@@ -61,6 +61,8 @@ static bool viewer_config_add_socket(struct listeners *l, const char *text)
 	    fcntl((int)fd, F_SETFL, O_NONBLOCK) < 0)
 		return false;
 	l->port = port;
+	if (!l->n)
+		l->family = listen_family((int)fd);
 	l->fd[l->n] = (int)fd;
 	l->n++;
 	return true;

@@ -25,6 +25,8 @@ struct client {
 	struct client *next, **from;
 	struct MHD_Connection *c;
 	uint64_t deadline_ns;
+	bool keyed;			/* a request of it had the key */
+	bool shut;			/* it is about to be closed */
 };
 
 /* One request. */
@@ -281,6 +283,35 @@ static enum MHD_Result viewer_http_see_header(void *arg, enum MHD_ValueKind kind
 	return MHD_YES;
 }
 
+static struct client *client_of(struct MHD_Connection *c)
+{
+	const union MHD_ConnectionInfo *i =
+		MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	if (!i)
+		return NULL;
+	return i->socket_context;
+}
+
+static void client_has_key(struct MHD_Connection *c)
+{
+	struct client *p = client_of(c);
+
+	if (p)
+		p->keyed = true;
+}
+
+/* libmicrohttpd sees the end of input and closes it. */
+static void client_shut(struct client *p)
+{
+	const union MHD_ConnectionInfo *i =
+		MHD_get_connection_info(p->c, MHD_CONNECTION_INFO_CONNECTION_FD);
+
+	p->shut = true;
+	if (i)
+		shutdown(i->connect_fd, SHUT_RDWR);
+}
+
 /* Judge a request by its headers: 0, or a status with a reason (405: *why has the
  * allowed methods). */
 static unsigned int viewer_http_judge(const struct asked *a, const char *path,
@@ -333,6 +364,8 @@ static enum MHD_Result viewer_http_begin(struct viewer_http *h,
 	status = viewer_http_judge(&a, path, method, &why);
 	if (status == 401 || status == 403)
 		h->refused++;
+	else if (a.keyed && !a.foreign)
+		client_has_key(c);
 	if (status == 405)
 		return viewer_http_refuse_method(c, why);
 	if (status)
@@ -379,16 +412,6 @@ static enum MHD_Result http_on_request(void *arg, struct MHD_Connection *c,
 
 /* --- connections ---------------------------------------------------------------------- */
 
-static struct client *client_of(struct MHD_Connection *c)
-{
-	const union MHD_ConnectionInfo *i =
-		MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-
-	if (!i)
-		return NULL;
-	return i->socket_context;
-}
-
 static void viewer_http_on_completed(void *arg, struct MHD_Connection *c, void **state,
 				     enum MHD_RequestTerminationCode how)
 {
@@ -407,6 +430,23 @@ static void viewer_http_on_completed(void *arg, struct MHD_Connection *c, void *
 	}
 	free(call);
 	*state = NULL;
+}
+
+/* Any user may connect, and wait: nobody with the key waits for a place behind them.  The
+ * newest is first in the list. */
+static void viewer_http_limit_strangers(const struct viewer_http *h)
+{
+	struct client *oldest = NULL;
+	unsigned int n = 0;
+
+	for (struct client *p = h->clients; p; p = p->next) {
+		if (p->keyed || p->shut)
+			continue;
+		oldest = p;
+		n++;
+	}
+	if (n > HTTP_STRANGERS)
+		client_shut(oldest);
 }
 
 static void viewer_http_on_connection(void *arg, struct MHD_Connection *c, void **context,
@@ -436,6 +476,7 @@ static void viewer_http_on_connection(void *arg, struct MHD_Connection *c, void 
 		h->clients->from = &p->next;
 	h->clients = p;
 	*context = p;
+	viewer_http_limit_strangers(h);
 }
 
 unsigned int http_connections(const struct viewer_http *h)
@@ -452,15 +493,8 @@ void http_tick(struct viewer_http *h)
 	uint64_t now = now_ns();
 
 	for (struct client *p = h->clients; p; p = p->next) {
-		const union MHD_ConnectionInfo *i;
-
-		if (now < p->deadline_ns)
-			continue;
-		i = MHD_get_connection_info(p->c,
-					    MHD_CONNECTION_INFO_CONNECTION_FD);
-		/* libmicrohttpd sees the end of input and closes it */
-		if (i)
-			shutdown(i->connect_fd, SHUT_RDWR);
+		if (now >= p->deadline_ns)
+			client_shut(p);
 	}
 }
 

@@ -17,6 +17,7 @@
 
 #define HTTP_PROFILES_PATH	"/v1development/profiles"
 #define HTTP_CONNECTIONS	48	/* of each address */
+#define HTTP_STRANGERS	32	/* of both, that have not shown the key: one more ends the oldest */
 #define HTTP_MEMORY		65536	/* of a connection: line and headers */
 #define HTTP_POSTS		4	/* bodies that are received at a time */
 #define HTTP_REQUEST_NS		20000000000ULL

@@ -78,8 +78,8 @@ static int viewer_start(struct viewer *v)
 	memcpy(v->http.key, v->cfg.key, sizeof(v->http.key));
 	r = http_start(&v->http, &v->cfg.sockets);
 	if (r == 0 && own_key)
-		log_info("the page: http://localhost:%u/#key=%s",
-			 v->cfg.sockets.port, v->cfg.key);
+		log_info("the page: http://%s:%u/#key=%s",
+			 listen_host(&v->cfg.sockets), v->cfg.sockets.port, v->cfg.key);
 	return r;
 }
 
