@@ -245,7 +245,7 @@ static int opener_open_perf_map(const struct msg_wanted *q)
 }
 
 /* A descriptor, or -errno; of a mapping its path, too: *path_len is less than 0 if it is
- * longer than the kernel tells. */
+ * longer than the kernel tells.  What is not for the opener is an offence, which ends it. */
 static int opener_open(const struct msg *m, char *path, ssize_t *path_len)
 {
 	const void *payload = m->buf;
@@ -260,7 +260,7 @@ static int opener_open(const struct msg *m, char *path, ssize_t *path_len)
 	case MSG_PERF_MAP_WANTED:
 		return opener_open_perf_map(payload);
 	default:
-		return -EINVAL;
+		_exit(1);
 	}
 }
 

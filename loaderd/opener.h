@@ -27,7 +27,7 @@
 
 /*
  * What is sent on .conn is answered there by MSG_OPENED or MSG_OPEN_FAILED with
- * the same id.
+ * the same id; any other message ends this opener, and another one takes its place.
  * MSG_OPEN (struct request_file): a mapping.
  * MSG_DEBUG_WANTED: the debug file of a build ID, below the root of a process or below
  * ours, if every user may reach and read it; in an overlay only if it is in the layer

@@ -168,6 +168,14 @@ static int worker_answer(struct conn *c, const struct msg *m)
 			 NULL, 0, NULL, 0);
 }
 
+/* Is this an answer to a former worker of this slot, which has ended without it?  Then it
+ * is dropped. */
+static bool worker_too_late(struct msg *m)
+{
+	msg_close_fds(m);
+	return m->hdr.type == MSG_WANTED_FILE || m->hdr.type == MSG_WANTED_NONE;
+}
+
 int worker_run(int fd)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -180,8 +188,10 @@ int worker_run(int fd)
 		if (poll(&p, 1, -1) < 0 && errno != EINTR)
 			return 1;
 		r = conn_recv(&c, &m);
-		if (!r)
+		if (!r && m.hdr.type == MSG_JOB)
 			return worker_answer(&c, &m) ? 1 : 0;
+		if (!r && !worker_too_late(&m))
+			r = MSG_BAD_TYPE;
 		if (r == -EAGAIN)
 			r = 0;
 	}

@@ -14,7 +14,8 @@
 #ifndef SYMBOLIZERD_WORKER_WORKER_H
 #define SYMBOLIZERD_WORKER_WORKER_H
 
-/* Handle one job on socket fd; returns the exit status of the process. */
+/* Handle one job on socket fd; returns the exit status of the process.  An answer to a worker
+ * that had this socket before is dropped; any other message ends the process with 1. */
 int worker_run(int fd);
 
 #endif /* SYMBOLIZERD_WORKER_WORKER_H */

@@ -4,7 +4,6 @@
  * file system that never answers (a FUSE server of ours).
  */
 #include <fcntl.h>
-#include <linux/fuse.h>
 #include <poll.h>
 #include <sched.h>
 #include <stdint.h>
@@ -17,6 +16,7 @@
 #include "ipc/conn.h"
 #include "loaderd/opener.h"
 #include "tests/hostile/forbidden.h"
+#include "tests/hostile/mute_fuse.h"
 
 #define WAIT_MS		3000
 #define BELOW		"/usr/lib/debug/.build-id/de"
@@ -309,17 +309,30 @@ static void mappings(void)
 	close(zero);
 }
 
-/* What loaderd may send to the hub: refused, and no descriptor is kept. */
-static void for_the_hub(void)
+/* What loaderd may send to the hub is an offence here: it ends this opener, and another one
+ * takes its place. */
+static void offence(enum msg_type type, int fd, const char *what)
 {
-	int fd = STDIN_FILENO, refused = 0;
+	struct pollfd p = { .fd = opener.conn.fd, .events = POLLIN };
+	volatile struct opener_stats *shared = opener.shared;
+	struct timespec ms = { 0, 1000000 };
+	uint64_t pid, began;
 
-	while (refused < 100 && ask(MSG_BYE, NULL, 0) == -1 &&
-	       !conn_send(&opener.conn, MSG_MAPPED, ++last_id, NULL, 0, NULL, 0, &fd, 1) &&
-	       answer_to(last_id) == -1)
-		refused++;
-	verdict(refused == 100, "opener", "messages for the hub", "refused");
 	mappings();
+	pid = shared->pid;
+	began = (uint64_t)time(NULL);
+	conn_send(&opener.conn, type, ++last_id, NULL, 0, NULL, 0, &fd, fd >= 0);
+	while (shared->pid == pid && (uint64_t)time(NULL) - began < WAIT_MS / 1000)
+		nanosleep(&ms, NULL);
+	verdict(shared->pid != pid, "opener", what, "an offence");
+	verdict(poll(&p, 1, 0) == 0, "opener", what, "not answered");
+	mappings();
+}
+
+static void offences(void)
+{
+	offence(MSG_BYE, -1, "a message for the hub");
+	offence(MSG_MAPPED, STDIN_FILENO, "one for the hub with a descriptor");
 }
 
 /* --- perf maps --------------------------------------------------------------- */
@@ -526,29 +539,6 @@ static void memory(void)
 	expect(ask_mem(0x7ffffff0), false, "memory of nobody");
 }
 
-/* A FUSE server: says hello, takes one more request, never answers it. */
-static int mute_mount(const char *at)
-{
-	struct {
-		struct fuse_out_header h;
-		struct fuse_init_out init;
-	} hello = { .h.len = sizeof(hello), .init.major = FUSE_KERNEL_VERSION,
-		    .init.minor = FUSE_KERNEL_MINOR_VERSION,
-		    .init.max_write = 4096 };
-	static char buf[FUSE_MIN_READ_BUFFER * 2];
-	int fd = open("/dev/fuse", O_RDWR);
-	char options[96];
-
-	snprintf(options, sizeof(options),
-		 "fd=%d,rootmode=40000,user_id=0,group_id=0,allow_other", fd);
-	if (fd < 0 || mount("mute", at, "fuse", MS_NOSUID | MS_NODEV, options) < 0)
-		return -1;
-	if (read(fd, buf, sizeof(buf)) < 0)
-		return -1;
-	hello.h.unique = ((struct fuse_in_header *)buf)->unique;
-	return write(fd, &hello, sizeof(hello)) < 0 ? -1 : fd;
-}
-
 /* --- one that dies --------------------------------------------------------------- */
 
 int __real_poll(struct pollfd *p, nfds_t n, int ms);
@@ -659,43 +649,6 @@ static void hangs(pid_t pid)
 	verdict(stuck_becomes(0), "opener", "one that hung", "reaped");
 }
 
-/* Answers what an overlay asks for when it is mounted, and no lookup: of that it tells. */
-static _Noreturn void mute_layer(int fuse, int tell)
-{
-	static char buf[FUSE_MIN_READ_BUFFER * 2];
-	const struct fuse_in_header *q = (const void *)buf;
-	struct {
-		struct fuse_out_header h;
-		union {
-			struct fuse_attr_out attr;
-			struct fuse_statfs_out statfs;
-		} u;
-	} r;
-
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	while (read(fuse, buf, sizeof(buf)) > 0) {
-		memset(&r, 0, sizeof(r));
-		r.h = (struct fuse_out_header){ sizeof(r.h), -ENOSYS, q->unique };
-		if (q->opcode == FUSE_LOOKUP) {
-			(void)!write(tell, "l", 1);
-			continue;
-		}
-		if (q->opcode == FUSE_GETATTR) {
-			r.u.attr.attr = (struct fuse_attr){ .ino = 1, .mode = S_IFDIR | 0755,
-							    .nlink = 2 };
-			r.h.len += sizeof(r.u.attr);
-			r.h.error = 0;
-		} else if (q->opcode == FUSE_STATFS) {
-			r.u.statfs.st = (struct fuse_kstatfs){ .bsize = 4096, .namelen = 255 };
-			r.h.len += sizeof(r.u.statfs);
-			r.h.error = 0;
-		}
-		if (q->opcode != FUSE_FORGET)
-			(void)!write(fuse, &r, r.h.len);
-	}
-	_exit(0);
-}
-
 /* What lies beneath an overlay never answers: the same. */
 static void hangs_below(pid_t pid)
 {
@@ -778,7 +731,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	pid = inhabitant(&stop);
-	for_the_hub();
+	offences();
 	debug_files(pid);
 	debug_names(pid);
 	package_names(pid);

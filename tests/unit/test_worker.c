@@ -113,6 +113,64 @@ static void open_names(const struct msg *m, struct symbol_index *idx)
 	CHECK_EQ(symbols_open(data, len, idx), 0);
 }
 
+/* A worker that gets a message of this type first, then a job.  Its exit status; *answered:
+ * to the job. */
+static int first_gets(unsigned int type, const void *payload, size_t len, bool *answered)
+{
+	static const struct msg_job question = { .exe = 7, .parts = JOB_TABLE };
+	struct conn c = { .fd = -1 };
+	int pair[2], status, file;
+	struct msg m;
+	pid_t pid;
+
+	sample();
+	file = image_file(&im);
+	CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) == 0);
+	CHECK_EQ(conn_init(&c, pair[0], PEER_WORKER), 0);
+	c.state = CONN_READY;
+	CHECK_EQ(conn_send(&c, type, 0, payload, len, NULL, 0, &file,
+			   type == MSG_WANTED_FILE), 0);
+	CHECK_EQ(conn_send(&c, MSG_JOB, 42, &question, sizeof(question), NULL, 0, &file, 1), 0);
+	pid = fork();
+	CHECK(pid >= 0);
+	if (!pid) {
+		close(pair[0]);
+		_exit(worker_run(pair[1]));
+	}
+	close(pair[1]);
+	CHECK(waitpid(pid, &status, 0) == pid);
+	*answered = false;
+	if (!conn_recv(&c, &m)) {
+		*answered = m.hdr.type == MSG_JOB_DONE && m.hdr.id == 42;
+		msg_close_fds(&m);
+	}
+	conn_close(&c);
+	close(file);
+	return status;
+}
+
+/* The worker before it had no time left for a debug file, and the answer came when it had
+ * ended. */
+TEST(worker_takes_no_answer_for_a_job)
+{
+	struct msg_open_failed failed = { .error = ENOENT };
+	bool answered;
+
+	CHECK_EQ(first_gets(MSG_WANTED_NONE, &failed, sizeof(failed), &answered), 0);
+	CHECK(answered);
+	CHECK_EQ(first_gets(MSG_WANTED_FILE, NULL, 0, &answered), 0);
+	CHECK(answered);
+}
+
+TEST(worker_ends_at_what_is_not_for_it)
+{
+	struct msg_slot slot = { .slot = 1 };
+	bool answered;
+
+	CHECK(first_gets(MSG_KILL, &slot, sizeof(slot), &answered) != 0);
+	CHECK(!answered);
+}
+
 TEST(worker_answers_with_table_and_names)
 {
 	const struct table_hdr *table;
