@@ -586,34 +586,6 @@ int jobs_init(struct jobs *jobs, struct evloop *loop, struct hub_stats *stats,
 	return r;
 }
 
-/* Is it of this file, by its number, or of this process, by its number and start? */
-static bool jobs_is_of(const struct job *job, uint32_t number, uint64_t start_ns)
-{
-	const struct job_process *p = job->process;
-
-	if (p)
-		return p->tgid == number && p->start_ns == start_ns;
-	return job->number == number;
-}
-
-/* Drop its queued jobs. */
-static void jobs_drop(struct jobs *jobs, enum job_kind kind, uint32_t number,
-		      uint64_t start_ns)
-{
-	struct job_queue *q = &jobs->queues[kind];
-
-	for (size_t i = 0; i < q->n;) {
-		struct job *job = &q->v[i];
-
-		if (!jobs_is_of(job, number, start_ns)) {
-			i++;
-			continue;
-		}
-		jobs_end(jobs, job, JOB_OK);
-		job_queue_remove(q, i);
-	}
-}
-
 static void jobs_queue_clear(struct jobs *jobs, struct job_queue *q)
 {
 	for (size_t i = 0; i < q->n; i++)
@@ -691,7 +663,18 @@ int jobs_add_lines(struct jobs *jobs, const struct visit_question *q, uint32_t n
 
 void jobs_cancel(struct jobs *jobs, uint32_t number)
 {
-	jobs_drop(jobs, JOB_FILE, number, 0);
+	struct job_queue *q = &jobs->queues[JOB_FILE];
+
+	for (size_t i = 0; i < q->n;) {
+		struct job *job = &q->v[i];
+
+		if (job->number != number) {
+			i++;
+			continue;
+		}
+		jobs_end(jobs, job, JOB_OK);
+		job_queue_remove(q, i);
+	}
 }
 
 void jobs_dropped(struct jobs *jobs, uint32_t number)
@@ -711,20 +694,6 @@ void jobs_dropped(struct jobs *jobs, uint32_t number)
 			job_queue_remove(q, i);
 		}
 	}
-}
-
-void jobs_cancel_process(struct jobs *jobs, uint32_t tgid, uint64_t start_ns)
-{
-	jobs_drop(jobs, JOB_PROCESS, tgid, start_ns);
-	for (unsigned int i = 0; i < WORKER_SLOTS; i++) {
-		struct job_slot *slot = &jobs->slots[i];
-
-		if (slot->state == SLOT_MEMORY &&
-		    slot->job.process->tgid == tgid &&
-		    slot->job.process->start_ns == start_ns)
-			jobs_slot_give_up(jobs, slot, JOB_OK);
-	}
-	jobs_run_next(jobs);
 }
 
 static void jobs_tell(struct jobs *jobs, struct job *job, uint64_t now_ns)

@@ -142,9 +142,6 @@ void jobs_cancel(struct jobs *jobs, uint32_t number);
  * that are wanted. */
 void jobs_dropped(struct jobs *jobs, uint32_t number);
 
-/* Drop what no worker has yet for this process. */
-void jobs_cancel_process(struct jobs *jobs, uint32_t tgid, uint64_t start_ns);
-
 /* The answer to a question for a debug file; fd borrowed, -1: none. */
 void jobs_debug(struct jobs *jobs, uint32_t number, int fd, enum debug_source source);
 

@@ -437,7 +437,6 @@ TEST(quarantine_holds_for_what_is_queued)
 		NEED(events[i].number == 2 ? events[i].kind == 'N' :
 					     events[i].result == -EPERM);
 	CHECK_EQ(stats.worker_deaths, 1);
-	jobs_cancel_process(&jobs, 90, START_NS);
 	end();
 }
 
@@ -550,26 +549,6 @@ TEST(only_whole_frames_are_taken)
 	end();
 }
 
-TEST(a_cancelled_process_is_not_heard_of)
-{
-	uint64_t word = string_at(0, "alpha");
-
-	begin(JOB_DEADLINE_NS);
-	silent = true;
-	/* two wait for memory, two for a slot */
-	for (uint32_t i = 0; i < 4; i++)
-		NEED(add(i == 3 ? 2 : 1, &word, 1) == 0);
-	silent = false;
-	jobs_cancel_process(&jobs, 1, START_NS + 1);
-	jobs_cancel_process(&jobs, 3, START_NS);
-	NEED(n_events == 0 && stats.worker_jobs == 0);
-	jobs_cancel_process(&jobs, 1, START_NS);
-	wait_for(1);
-	NEED(events[0].number == 2 && events[0].kind == 'N');
-	CHECK_EQ(stats.worker_jobs, 1);
-	end();
-}
-
 TEST(the_queue_of_processes_is_bounded)
 {
 	uint64_t word = string_at(0, "alpha");
@@ -582,17 +561,18 @@ TEST(the_queue_of_processes_is_bounded)
 	NEED(add(1, &word, 1) == -ENOSPC);
 	/* files have a queue of their own */
 	NEED(jobs_add(&jobs, 5, 0, 0, JOB_TABLE, fd));
-	silent = false;
-	jobs_cancel_process(&jobs, 1, START_NS);
-	wait_for(1);
-	NEED(events[0].kind == 'T' && events[0].number == 5);
+	/* the file's turn comes as soon as a slot is free */
+	jobs_memory(&jobs, last_question, -1, ESRCH);
+	wait_for(2);
+	NEED(events[0].kind == 'n' && events[0].result == -ESRCH);
+	NEED(events[1].kind == 'T' && events[1].number == 5);
 	end();
 }
 
 TEST(the_two_kinds_take_turns)
 {
-	static const char want[] = "TNTNTNTTT";
-	uint64_t word = string_at(0, "alpha");
+	static const char want[] = "nTNTNTNTTT";
+	uint64_t word = string_at(0, "alpha"), question;
 	char got[sizeof(want)] = "";
 
 	begin(JOB_DEADLINE_NS);
@@ -600,19 +580,20 @@ TEST(the_two_kinds_take_turns)
 	/* one slot waits all the while, the other until all are queued */
 	NEED(add(90, &word, 1) == 0);
 	NEED(add(91, &word, 1) == 0);
+	question = last_question;
 	silent = false;
 	for (uint32_t i = 0; i < 3; i++)
 		NEED(add(10 + i, &word, 1) == 0);
 	for (uint32_t i = 0; i < 6; i++)
 		NEED(jobs_add(&jobs, 20 + i, 0, 0, JOB_TABLE,
 			      memfd_create("file", MFD_CLOEXEC)));
-	jobs_cancel_process(&jobs, 91, START_NS);
+	jobs_memory(&jobs, question, -1, ESRCH);
 	wait_for(sizeof(want) - 1);
-	for (uint32_t i = 0, file = 20, process = 10; i < n_events; i++) {
+	got[0] = events[0].kind;
+	for (uint32_t i = 1, file = 20, process = 10; i < n_events; i++) {
 		got[i] = events[i].kind;
 		NEED(events[i].number == (got[i] == 'T' ? file++ : process++));
 	}
 	CHECK_STR(got, want);
-	jobs_cancel_process(&jobs, 90, START_NS);
 	end();
 }
