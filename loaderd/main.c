@@ -39,10 +39,11 @@
 #define FINISH_NS	NSEC_PER_SEC	/* for symbolizerd to take the last samples */
 #define BEGIN_NS	(2 * NSEC_PER_SEC)	/* the first sample waits for tables */
 
-/* What the arguments say.  Members that an argument sets have the type uint64_t. */
+/* What the arguments say.  Members that a number sets have the type uint64_t. */
 struct settings {
 	uint64_t uid, gid, opener_uid, hub_uid;
-	uint64_t frequency, table_mib, idle_s, debug;
+	uint64_t frequency, table_mib, idle_s;
+	bool debug;
 	const char *hub_path;
 	struct task_filter filter;
 };
@@ -76,23 +77,23 @@ static volatile sig_atomic_t ended;	/* by this signal */
 #define ID_MAX		(UINT32_MAX - 1)
 #define SETS(member)	offsetof(struct settings, member)
 
+/* Those that are a number. */
 static const struct argument {
-	const char *name;
-	uint64_t min, max;	/* max 0: takes no value, is 1 if given */
+	const char *name;	/* with what stands before the number */
+	uint64_t min, max;
 	size_t member;		/* of struct settings */
-	enum filter_kind filter;	/* instead: each value is another ID of this kind */
+	enum filter_kind filter;	/* instead: each number is another ID of this kind */
 } arguments[] = {
-	{ "--uid", 1, ID_MAX, SETS(uid), 0 },
-	{ "--gid", 1, ID_MAX, SETS(gid), 0 },
-	{ "--opener-uid", 1, ID_MAX, SETS(opener_uid), 0 },
-	{ "--hub-uid", 0, ID_MAX, SETS(hub_uid), 0 },
-	{ "--frequency", 1, 10000, SETS(frequency), 0 },
-	{ "--table-budget", 1, 4096, SETS(table_mib), 0 },
-	{ "--idle", 1, 604800, SETS(idle_s), 0 },
-	{ "--debug", 0, 0, SETS(debug), 0 },
-	{ "--filter-pid", 1, INT32_MAX, 0, FILTER_PID },
-	{ "--filter-below", 2, INT32_MAX, 0, FILTER_BELOW },
-	{ "--filter-cgroup", 1, UINT64_MAX - 1, 0, FILTER_CGROUP },
+	{ "--uid=", 1, ID_MAX, SETS(uid), 0 },
+	{ "--gid=", 1, ID_MAX, SETS(gid), 0 },
+	{ "--opener-uid=", 1, ID_MAX, SETS(opener_uid), 0 },
+	{ "--hub-uid=", 0, ID_MAX, SETS(hub_uid), 0 },
+	{ "--frequency=", 1, 10000, SETS(frequency), 0 },
+	{ "--table-budget=", 1, 4096, SETS(table_mib), 0 },
+	{ "--idle=", 1, 604800, SETS(idle_s), 0 },
+	{ "--filter-pid=", 1, INT32_MAX, 0, FILTER_PID },
+	{ "--filter-below=", 2, INT32_MAX, 0, FILTER_BELOW },
+	{ "--filter-cgroup=", 1, UINT64_MAX - 1, 0, FILTER_CGROUP },
 	{ NULL, 0, 0, 0, 0 },
 };
 
@@ -100,21 +101,6 @@ static _Noreturn void loaderd_usage(const char *what)
 {
 	log_err("%s: missing, unknown or out of range: trifold-loaderd(8) has all arguments", what);
 	exit(2);
-}
-
-static uint64_t loaderd_number(const struct argument *a, const char *s)
-{
-	char *end;
-	uint64_t v;
-
-	/* strtoull() would take blanks and a sign */
-	if (!s || *s < '0' || *s > '9')
-		loaderd_usage(a->name);
-	/* UINT64_MAX if it is too large */
-	v = strtoull(s, &end, 10);
-	if (*end || v < a->min || v > a->max)
-		loaderd_usage(a->name);
-	return v;
 }
 
 static void loaderd_add_filter(struct task_filter *f, enum filter_kind kind, uint64_t id)
@@ -127,10 +113,22 @@ static void loaderd_add_filter(struct task_filter *f, enum filter_kind kind, uin
 	f->n++;
 }
 
-static void loaderd_set(struct settings *set, const struct argument *a, const char *s)
+static void loaderd_set_number(struct settings *set, const char *word)
 {
-	uint64_t v = a->max ? loaderd_number(a, s) : 1;
+	const struct argument *a = arguments;
+	const char *digits;
+	char *end;
+	uint64_t v;
 
+	while (a->name && strncmp(word, a->name, strlen(a->name)))
+		a++;
+	if (!a->name)
+		loaderd_usage(word);
+	digits = word + strlen(a->name);
+	/* it takes blanks and a sign, too; UINT64_MAX if it is too large */
+	v = strtoull(digits, &end, 10);
+	if (*digits < '0' || *digits > '9' || *end || v < a->min || v > a->max)
+		loaderd_usage(word);
 	if (a->filter)
 		loaderd_add_filter(&set->filter, a->filter, v);
 	else
@@ -139,22 +137,13 @@ static void loaderd_set(struct settings *set, const struct argument *a, const ch
 
 static void loaderd_parse(struct settings *set, char **argv)
 {
-	const struct argument *a;
-
 	for (; *argv; argv++) {
-		if (!strcmp(*argv, "--hub") && argv[1]) {
-			argv++;
-			set->hub_path = *argv;
-			continue;
-		}
-		a = arguments;
-		while (a->name && strcmp(*argv, a->name))
-			a++;
-		if (!a->name)
-			loaderd_usage(*argv);
-		loaderd_set(set, a, argv[1]);
-		if (a->max)
-			argv++;
+		if (!strcmp(*argv, "--debug"))
+			set->debug = true;
+		else if (!strncmp(*argv, "--hub=", strlen("--hub=")))
+			set->hub_path = *argv + strlen("--hub=");
+		else
+			loaderd_set_number(set, *argv);
 	}
 	if (!set->hub_path || set->hub_uid == UINT32_MAX)
 		loaderd_usage("--hub, --hub-uid");

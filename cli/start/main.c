@@ -66,18 +66,6 @@ static void start_add(struct start_args *args, const char *word)
 	args->n++;
 }
 
-/* "--name=value" becomes two arguments, as loaderd takes them. */
-static void start_add_option(struct start_args *args, char *word)
-{
-	char *value = strchr(word, '=');
-
-	start_add(args, word);
-	if (value) {
-		*value = '\0';
-		start_add(args, value + 1);
-	}
-}
-
 static void start_environment(void)
 {
 	char *kept[START_KEPT];
@@ -104,31 +92,25 @@ static void start_add_sockets(struct start_args *args)
 	const char *fds = getenv("LISTEN_FDS");
 	int n = fds ? atoi(fds) : 0;
 
-	for (int fd = 3; fd < 3 + n && fd < 5; fd++) {
-		start_add(args, "--listen-fd");
-		start_add(args, start_text("%d", fd));
-	}
+	for (int fd = 3; fd < 3 + n && fd < 5; fd++)
+		start_add(args, start_text("--listen-fd=%d", fd));
 }
 
-static void start_add_uid(struct start_args *args, const char *user)
+static void start_add_uid(struct start_args *args, const char *option, const char *user)
 {
 	const struct passwd *pw = getpwnam(user);
 
 	if (!pw || !pw->pw_uid)
 		errx(1, "there is no user %s: systemd-sysusers makes it", user);
-	start_add(args, start_text("%u", pw->pw_uid));
+	start_add(args, start_text("%s=%u", option, pw->pw_uid));
 }
 
 static void start_add_fixed(struct start_args *args, const struct program_row *d)
 {
-	if (d->hub) {
-		start_add(args, "--hub");
-		start_add(args, d->hub);
-	}
-	for (int i = 0; d->uids[i].option; i++) {
-		start_add(args, d->uids[i].option);
-		start_add_uid(args, program_table[d->uids[i].whose].name);
-	}
+	if (d->hub)
+		start_add(args, start_text("--hub=%s", d->hub));
+	for (int i = 0; d->uids[i].option; i++)
+		start_add_uid(args, d->uids[i].option, program_table[d->uids[i].whose].name);
 	if (d == &program_table[PROGRAM_HUB])
 		start_add(args, "--readers");
 	if (d == &program_table[PROGRAM_VIEWER])
@@ -189,7 +171,7 @@ static void start_add_words(struct start_args *args, enum program id)
 			errx(1, WORDS_DIR "/%s: a word that is not on the list",
 			     PROGRAM_NAME(id));
 		if (*word == '-')
-			start_add_option(args, word);
+			start_add(args, word);
 		else
 			putenv(word);
 		word = newline + 1;

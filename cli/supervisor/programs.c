@@ -35,29 +35,23 @@ char *const *program_command(char *const *argv)
 
 /* --- all of this in the child ------------------------------------------------ */
 
-/* An argument; "NAME=value" is a variable; "--name=value" becomes two arguments. */
+/* An argument; but "NAME=value" is a variable. */
 __attribute__((format(printf, 2, 3)))
 static void args_add(struct args *args, const char *fmt, ...)
 {
-	char *word, *value;
+	char *word;
 	va_list ap;
 
 	va_start(ap, fmt);
 	if (vasprintf(&word, fmt, ap) < 0)
 		err(127, "arguments");
 	va_end(ap);
-	value = strchr(word, '=');
-	if (value && *word != '-') {
+	if (*word != '-' && strchr(word, '=')) {
 		putenv(word);
 		return;
 	}
 	args->word[args->n] = word;
 	args->n++;
-	if (value) {
-		*value = '\0';
-		args->word[args->n] = value + 1;
-		args->n++;
-	}
 }
 
 static void args_add_daemon(struct args *args, const struct launch *l, enum program id)

@@ -66,7 +66,7 @@ pid_t lying_child(void)
 
 void lying_start(void)
 {
-	static char beside[4096];
+	static char beside[4096], hub[128];
 	ssize_t n;
 
 	if (geteuid() != 0) {
@@ -83,9 +83,9 @@ void lying_start(void)
 		;		/* so that there is something to sample */
 	lying.loaderd = fork();
 	if (lying.loaderd == 0) {
-		execl(beside, "trifold-loaderd", "--hub", sock, "--hub-uid", "0",
-		      "--uid", "65533", "--gid", "65533", "--opener-uid", "65532",
-		      "--frequency", "99", "--table-budget", "1", NULL);
+		snprintf(hub, sizeof(hub), "--hub=%s", sock);
+		execl(beside, "trifold-loaderd", hub, "--hub-uid=0", "--uid=65533", "--gid=65533",
+		      "--opener-uid=65532", "--frequency=99", "--table-budget=1", NULL);
 		_exit(127);
 	}
 }

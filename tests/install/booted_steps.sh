@@ -255,7 +255,7 @@ configured() {	# frequency, more of [export]
 }
 
 at_frequency() {
-	pgrep -af "trifold-loaderd .*--frequency $1( |\$)" && agrees 0
+	pgrep -af "trifold-loaderd .*--frequency=$1( |\$)" && agrees 0
 }
 
 reloaded() {

@@ -101,7 +101,7 @@ def words(daemon, data):
 
 
 def value(args, option):
-    return args[args.index(option) + 1]
+    return next(a for a in args if a.startswith(option + "=")).partition("=")[2]
 
 
 def reaches(tmp):

@@ -116,7 +116,7 @@ class Idle:
         loaderd = os.path.join(programs, "trifold-loaderd")
         os.unlink(loaderd)
         with open(loaderd, "w", encoding="ascii") as f:
-            f.write(f'#!/bin/sh\nexec {BIN}/trifold-loaderd "$@" --filter-pid {self.target.pid}\n')
+            f.write(f'#!/bin/sh\nexec {BIN}/trifold-loaderd "$@" --filter-pid={self.target.pid}\n')
         os.chmod(loaderd, 0o755)
         self.trifold = subprocess.Popen(
             [TRIFOLD, "run", "--libexec", programs, "--frequency", "97",

@@ -51,8 +51,8 @@ def hub(sockets, *more):
 
 
 def loaderd_words(frequency):
-    return [f"{BIN}/trifold-loaderd", "--uid", str(LOADER), "--gid", str(LOADER), "--opener-uid", str(OPENER),
-            "--hub", f"{RUN}/loader.sock", "--hub-uid", str(HUB), "--frequency", str(frequency)]
+    return [f"{BIN}/trifold-loaderd", f"--uid={LOADER}", f"--gid={LOADER}", f"--opener-uid={OPENER}",
+            f"--hub={RUN}/loader.sock", f"--hub-uid={HUB}", f"--frequency={frequency}"]
 
 
 def loaderd():

@@ -110,8 +110,8 @@ TEST(a_daemon_has_a_clean_environment_and_its_words)
 	setenv("SUDO_UID", "7", 1);
 	setenv("OTEL_EXPORTER_OTLP_HEADERS", "token", 1);
 	CHECK_EQ(run(PROGRAM_VIEWER, words, sizeof(words), NULL, 0), 0);
-	CHECK_STR(out, "--uid 103 --gid 103 --hub /run/trifold/status.sock "
-		  "--hub-uid 100 --otlp --memory 5\n"
+	CHECK_STR(out, "--uid=103 --gid=103 --hub=/run/trifold/status.sock "
+		  "--hub-uid=100 --otlp --memory=5\n"
 		  "JOURNAL_STREAM=0:0\nLANG=C.UTF-8\n"
 		  "NOTIFY_SOCKET=/run/trifold/notify.sock\n"
 		  "PATH=/usr/sbin:/usr/bin:/sbin:/bin\nTRIFOLD_VIEWER_KEY=k\n");
@@ -125,8 +125,8 @@ TEST(the_hub_gets_its_sockets)
 	for (int i = 0; i < RUNTIME_SOCKETS; i++)
 		l.socket[i] = open(i == 2 ? "/dev/zero" : "/dev/null", O_RDONLY);
 	CHECK_EQ(run(PROGRAM_HUB, "", 0, NULL, 0), 0);
-	CHECK_STR(out, "3 loader:export:status --uid 100 --gid 100 "
-		  "--loader-uid 102 --exporter-uid 101 --viewer-uid 103\n"
+	CHECK_STR(out, "3 loader:export:status --uid=100 --gid=100 "
+		  "--loader-uid=102 --exporter-uid=101 --viewer-uid=103\n"
 		  "/dev/zero\n");
 	clean();
 }
@@ -139,8 +139,8 @@ TEST(the_recorder_writes_where_the_user_said)
 	setenv("SUDO_UID", "7", 1);
 	setenv("SUDO_GID", "8", 1);
 	CHECK_EQ(run(PROGRAM_RECORDER, words, sizeof(words), NULL, 0), 0);
-	CHECK_STR(out, "recorder --output trifold.html --seal-uid 105 "
-		  "--output /o\nSUDO_GID=8\nSUDO_UID=7\n");
+	CHECK_STR(out, "recorder --output=trifold.html --seal-uid=105 "
+		  "--output=/o\nSUDO_GID=8\nSUDO_UID=7\n");
 	clean();
 }
 
