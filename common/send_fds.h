@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <sys/uio.h>
 
-#define SEND_FDS_MAX	4
+#define SEND_FDS_MAX	2
 
 /* Send n parts and nfds descriptors (borrowed), without waiting.  0 or -errno. */
 int send_fds(int socket, struct iovec *iov, size_t n, const int *fds, size_t nfds);

@@ -153,13 +153,7 @@ int recorder_init(struct recorder *rec, struct evloop *loop, int fd,
 		.outcome = outcome,
 		.arg = arg,
 	};
-	r = conn_init(&rec->conn, fd, PEER_RECORDER);
-	if (r < 0) {
-		rec->conn.fd = -1;
-		return r;
-	}
-	/* both ends were inherited from one parent: no hello is needed */
-	rec->conn.state = CONN_READY;
+	conn_init(&rec->conn, fd, PEER_RECORDER, CONN_READY);
 	r = evloop_add(loop, &rec->src, rec->events);
 	if (r < 0)
 		conn_close(&rec->conn);

@@ -2,7 +2,6 @@
 #include "ipc/conn.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -17,21 +16,13 @@ union control {
 		 CMSG_SPACE(sizeof(struct ucred))];
 };
 
+_Static_assert(MSG_FDS_MAX <= SEND_FDS_MAX, "all descriptors of a message are sent");
 _Static_assert(sizeof(union control) / sizeof(int) <= MSG_FDS_ROOM,
 	       "all descriptors that are received have room");
 
-int conn_init(struct conn *c, int fd, enum peer peer)
+void conn_init(struct conn *c, int fd, enum peer peer, enum conn_state state)
 {
-	int fl = fcntl(fd, F_GETFL);
-
-	if (fl < 0 || fcntl(fd, F_SETFL, fl | O_NONBLOCK) < 0 ||
-	    fcntl(fd, F_SETFD, FD_CLOEXEC) < 0)
-		return -errno;
-	c->fd = fd;
-	c->peer = peer;
-	c->state = CONN_NEW;
-	c->want_cred = false;
-	return 0;
+	*c = (struct conn){ .fd = fd, .peer = peer, .state = state };
 }
 
 void conn_close(struct conn *c)
@@ -48,7 +39,6 @@ static bool conn_take_ancillary(struct msghdr *mh, uid_t uid, struct msg *m)
 	struct ucred cred;
 	size_t len;
 
-	m->nfds = 0;
 	for (c = CMSG_FIRSTHDR(mh); c; c = CMSG_NXTHDR(mh, c)) {
 		if (c->cmsg_level != SOL_SOCKET)
 			continue;
@@ -119,7 +109,7 @@ int conn_send(struct conn *c, unsigned int type, uint64_t id,
 		{ (void *)tail, b },
 	};
 
-	if (a > MSG_LEN_MAX || b > MSG_LEN_MAX - a || nfds > MSG_FDS_MAX)
+	if (a > MSG_LEN_MAX || b > MSG_LEN_MAX - a)
 		return -EMSGSIZE;
 	hdr.len = (uint32_t)(a + b);
 	return send_fds(c->fd, iov, 3, fds, nfds);
@@ -135,27 +125,23 @@ void msg_close_fds(struct msg *m)
 int conn_connect(struct conn *c, const char *path, enum peer peer, uid_t uid)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
-	int fd, r, one = 1;
+	int r, one = 1;
 
 	c->fd = -1;
 	if (strlen(path) >= sizeof(addr.sun_path))
 		return -ENAMETOOLONG;
 	strcpy(addr.sun_path, path);
-	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0)
-		return -errno;
-	/* before connect, so that the very first message carries them */
-	if (setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &one, sizeof(one)) < 0 ||
-	    connect(fd, (struct sockaddr *)&addr, sizeof(addr)) < 0)
-		r = -errno;
-	else
-		r = conn_init(c, fd, peer);
-	if (r) {
-		close(fd);
-		return r;
-	}
+	conn_init(c, socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0),
+		  peer, CONN_NEW);
 	c->want_cred = true;
 	c->cred_uid = uid;
+	/* before connect, so that the very first message carries them */
+	if (c->fd < 0 || setsockopt(c->fd, SOL_SOCKET, SO_PASSCRED, &one, sizeof(one)) < 0 ||
+	    connect(c->fd, (struct sockaddr *)&addr, sizeof(addr)) < 0) {
+		r = -errno;
+		conn_close(c);
+		return r;
+	}
 	return 0;
 }
 
@@ -164,7 +150,7 @@ int conn_accept(struct conn *c, int listener, enum peer peer, uid_t uid,
 {
 	socklen_t len = sizeof(struct ucred);
 	struct ucred cred;
-	int fd, r;
+	int fd, r = 0;
 
 	fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (fd < 0 && (errno == ECONNABORTED || errno == EINTR))
@@ -175,12 +161,11 @@ int conn_accept(struct conn *c, int listener, enum peer peer, uid_t uid,
 		r = -errno;
 	else if (uid != CONN_ANYBODY && cred.uid != uid && !(root_too && cred.uid == 0))
 		r = -EACCES;
-	else
-		r = conn_init(c, fd, peer);
 	if (r) {
 		close(fd);
 		return r;
 	}
+	conn_init(c, fd, peer, CONN_NEW);
 	c->cred_uid = cred.uid;
 	return 0;
 }

@@ -2,7 +2,7 @@
 /*
  * conn - one SOCK_SEQPACKET connection, and the only receiver of descriptors
  *
- * All sockets are non-blocking.  Nothing here logs.
+ * Nothing here waits, and nothing logs.
  */
 #ifndef IPC_CONN_H
 #define IPC_CONN_H
@@ -35,9 +35,9 @@ struct msg {
 
 #define CONN_ANYBODY	((uid_t)-1)	/* the mode of the socket's path decides */
 
-/* Take over fd (made non-blocking, CLOEXEC) for a connection in CONN_NEW.
- * 0; or -errno, and c is untouched. */
-int conn_init(struct conn *c, int fd, enum peer peer);
+/* A connection over fd, which it takes over.  CONN_READY: both ends come from one parent, so
+ * that nobody has to say hello. */
+void conn_init(struct conn *c, int fd, enum peer peer, enum conn_state state);
 void conn_close(struct conn *c);	/* accepts a closed one */
 
 /*

@@ -62,21 +62,14 @@ int hub_client_connect(struct hub_client *c, uint64_t now)
 	return r;
 }
 
-int hub_client_take(struct hub_client *c, int fd, uid_t hub_uid)
+void hub_client_take(struct hub_client *c, int fd, uid_t hub_uid)
 {
-	int r;
-
 	hub_client_drop(c);
 	hub_client_gap(c);
-	r = conn_init(&c->conn, fd, PEER_HUB);
-	if (r) {
-		close(fd);
-		return r;
-	}
+	conn_init(&c->conn, fd, PEER_HUB, CONN_NEW);
 	c->conn.want_cred = true;
 	c->conn.cred_uid = hub_uid;
 	c->hub_uid = hub_uid;
-	return 0;
 }
 
 /* --- messages --------------------------------------------------------------- */

@@ -56,8 +56,8 @@ void hub_client_fini(struct hub_client *c);
 int hub_client_connect(struct hub_client *c, uint64_t now);
 
 /* Use this connected socket instead; its first message must carry credentials
- * of hub_uid.  0; or -errno, and fd is closed. */
-int hub_client_take(struct hub_client *c, int fd, uid_t hub_uid);
+ * of hub_uid. */
+void hub_client_take(struct hub_client *c, int fd, uid_t hub_uid);
 
 /*
  * Handle what has come, at most HUB_CLIENT_BURST messages.  0; -EPIPE: the hub

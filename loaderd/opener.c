@@ -287,12 +287,11 @@ static _Noreturn void opener_main(int fd, struct opener_stats *shared)
 	struct rusage used;
 	struct conn c;
 	struct msg m;
-	int r;
+	int r = 0;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	shared->pid = getpid();
-	r = conn_init(&c, fd, PEER_LOADERD);
-	c.state = CONN_READY;
+	conn_init(&c, fd, PEER_LOADERD, CONN_READY);
 	while (!r) {
 		poll(&p, 1, -1);
 		r = conn_recv(&c, &m);
@@ -363,7 +362,7 @@ static _Noreturn void opener_respawn(int control, int fd, struct opener_stats *s
 
 int opener_start(struct opener *o, uid_t uid, gid_t gid)
 {
-	int req[2], ctl[2], r;
+	int req[2], ctl[2];
 
 	o->shared = mmap(NULL, sizeof(*o->shared), PROT_READ | PROT_WRITE,
 			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -385,9 +384,8 @@ int opener_start(struct opener *o, uid_t uid, gid_t gid)
 	close(req[1]);
 	close(ctl[1]);
 	o->control = ctl[0];
-	r = conn_init(&o->conn, req[0], PEER_OPENER);
-	o->conn.state = CONN_READY;
-	return r;
+	conn_init(&o->conn, req[0], PEER_OPENER, CONN_READY);
+	return 0;
 }
 
 void opener_kill(struct opener *o)

@@ -159,8 +159,7 @@ static void show_hub(void *arg, int fd, uid_t hub_uid, bool ready)
 {
 	struct show *s = arg;
 
-	if (hub_client_take(&s->watch, fd, hub_uid))
-		return;
+	hub_client_take(&s->watch, fd, hub_uid);
 	s->ready |= ready;
 }
 

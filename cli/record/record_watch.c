@@ -144,10 +144,7 @@ void record_watch_range(struct record_watch *w, const struct cut *c)
 
 void record_watch_open(struct record_watch *w, int fd, uid_t hub_uid)
 {
-	int r = hub_client_take(&w->hub, fd, hub_uid);
-
-	if (r)
-		log_err("symbolizerd's connection: %s", strerror(-r));
+	hub_client_take(&w->hub, fd, hub_uid);
 	w->state.opened++;
 	w->settled = w->last_came = false;
 }

@@ -109,17 +109,11 @@ static void recorder_drain_feed(struct writer *w)
 		conn_close(&w->feed);
 }
 
-static int recorder_open_feed(struct writer *w, int fd)
+static void recorder_open_feed(struct writer *w, int fd)
 {
-	int r;
-
 	recorder_drain_feed(w);
 	conn_close(&w->feed);
-	r = conn_init(&w->feed, fd, PEER_EXPORTERD);
-	if (r)
-		return r;
-	w->feed.state = CONN_READY;	/* both inherited it: no hello */
-	return 0;
+	conn_init(&w->feed, fd, PEER_EXPORTERD, CONN_READY);
 }
 
 /* 0; -EPIPE when the supervisor is gone; or another -errno. */
@@ -135,8 +129,10 @@ static int record_recorder_on_control(struct writer *w)
 		return -EPIPE;
 	if (n != sizeof(m))
 		return -EPROTO;
-	if (m.kind == RECORD_FEED && fd >= 0)
-		return recorder_open_feed(w, fd);
+	if (m.kind == RECORD_FEED && fd >= 0) {
+		recorder_open_feed(w, fd);
+		return 0;
+	}
 	if (m.kind == RECORD_WATCH && fd >= 0) {
 		record_watch_open(&w->watch, fd, m.hub_uid);
 		return 0;

@@ -103,8 +103,7 @@ static void top_display_on_control(struct display *d, uint64_t now)
 	if (r) {
 		d->quit = true;
 	} else if (m.word == TOP_FEED && fd >= 0) {
-		if (hub_client_take(&d->hub, fd, m.hub_uid))
-			top_display_tell(d, TOP_CONNECT);
+		hub_client_take(&d->hub, fd, m.hub_uid);
 		fd = -1;
 	} else if (m.word == TOP_LINE) {
 		display_show_line(d, m.text, now);

@@ -562,26 +562,23 @@ int jobs_init(struct jobs *jobs, struct evloop *loop, struct hub_stats *stats,
 	      const struct jobs_ops *ops, void *ctx,
 	      const struct zygote_ends *ends)
 {
-	int r = conn_init(&jobs->zygote, ends->control, PEER_ZYGOTE);
+	int r;
 
 	jobs->stats = stats;
 	jobs->ops = ops;
 	jobs->ctx = ctx;
 	for (int i = 0; i < JOB__KINDS; i++)
 		jobs->queues[i].used.seed = hash_seed();
-	jobs->zygote.state = CONN_READY;
+	conn_init(&jobs->zygote, ends->control, PEER_ZYGOTE, CONN_READY);
 	jobs->zygote_src = (struct ev_source){ ends->control, jobs_on_zygote };
-	if (r == 0)
-		r = evloop_add(loop, &jobs->zygote_src, EPOLLIN);
+	r = evloop_add(loop, &jobs->zygote_src, EPOLLIN);
 	for (unsigned int i = 0; i < WORKER_SLOTS && r == 0; i++) {
 		struct job_slot *slot = &jobs->slots[i];
 
 		slot->jobs = jobs;
 		slot->src = (struct ev_source){ ends->slots[i], jobs_on_slot };
-		r = conn_init(&slot->conn, ends->slots[i], PEER_WORKER);
-		slot->conn.state = CONN_READY;
-		if (r == 0)
-			r = evloop_add(loop, &slot->src, EPOLLIN);
+		conn_init(&slot->conn, ends->slots[i], PEER_WORKER, CONN_READY);
+		r = evloop_add(loop, &slot->src, EPOLLIN);
 	}
 	return r;
 }

@@ -181,9 +181,9 @@ int worker_run(int fd)
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	struct conn c;
 	struct msg m;
-	int r = conn_init(&c, fd, PEER_HUB);
+	int r = 0;
 
-	c.state = CONN_READY;
+	conn_init(&c, fd, PEER_HUB, CONN_READY);
 	while (!r) {
 		if (poll(&p, 1, -1) < 0 && errno != EINTR)
 			return 1;

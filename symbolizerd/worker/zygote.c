@@ -217,9 +217,9 @@ static void zygote_main(struct zygote *z, uid_t uid, gid_t gid, pid_t hub,
 	int r;
 
 	z->signals = zygote_open_signals();
-	if (z->signals < 0 || conn_init(&z->hub, control, PEER_HUB) < 0)
+	if (z->signals < 0)
 		_exit(1);
-	z->hub.state = CONN_READY;
+	conn_init(&z->hub, control, PEER_HUB, CONN_READY);
 	keep[2] = z->signals;
 	keep[3] = z->group;
 	memcpy(keep + 4, z->slots, sizeof(z->slots));

@@ -39,9 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
 	if (len < 3 || socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fds))
 		return 0;
-	if (conn_init(&c, fds[0], 1 << (data[0] & 7)))
-		abort();
-	c.state = 1 << (data[1] % 3);
+	conn_init(&c, fds[0], 1 << (data[0] & 7), 1 << (data[1] % 3));
 	send_raw(fds[1], data + 3, len - 3, data[2] & 15);
 	r = conn_recv(&c, &m);
 	if (r == 0 && (m.hdr.len != len - 3 - sizeof(m.hdr) ||

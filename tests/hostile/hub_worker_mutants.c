@@ -66,9 +66,7 @@ int worker_run(int fd)
 	struct msg msg;
 	int r;
 
-	if (conn_init(&c, fd, PEER_HUB) < 0)
-		return 1;
-	c.state = CONN_READY;
+	conn_init(&c, fd, PEER_HUB, CONN_READY);
 	while ((r = conn_recv(&c, &msg)) == -EAGAIN)
 		poll(NULL, 0, 1);
 	if (r || pread(msg.fds[0], &o, sizeof(o), 0) != sizeof(o))

@@ -38,9 +38,7 @@ int worker_run(int fd)
 	char how;
 	int r;
 
-	if (conn_init(&c, fd, PEER_HUB) < 0)
-		return 1;
-	c.state = CONN_READY;
+	conn_init(&c, fd, PEER_HUB, CONN_READY);
 	while ((r = conn_recv(&c, &m)) == -EAGAIN)
 		poll(NULL, 0, 1);
 	if (r || pread(m.fds[0], &how, 1, 0) != 1)

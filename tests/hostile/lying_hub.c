@@ -237,8 +237,7 @@ void lying_accept_only(void)
 	struct msg m;
 
 	CHECK(poll(&p, 1, WAIT_MS) == 1);
-	CHECK(conn_init(&lying.conn, accept(listener, NULL, NULL),
-			PEER_LOADERD) == 0);
+	conn_init(&lying.conn, accept(listener, NULL, NULL), PEER_LOADERD, CONN_NEW);
 	lying_expect(&m, MSG_HELLO_LOADER);
 	memcpy(&l, m.buf, sizeof(l));
 	CHECK_EQ(l.table_budget, BUDGET_MIB << 20);

@@ -25,9 +25,7 @@ bool own_job_file(struct conn *c, int fd, struct msg_job *job, int *file)
 	struct msg m;
 	int r;
 
-	if (conn_init(c, fd, PEER_HUB) < 0)
-		return false;
-	c->state = CONN_READY;
+	conn_init(c, fd, PEER_HUB, CONN_READY);
 	while ((r = conn_recv(c, &m)) == -EAGAIN)
 		poll(NULL, 0, 1);
 	if (r)

@@ -40,9 +40,8 @@ static struct pair make_pair(void)
 	int fds[2];
 
 	CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fds) == 0);
-	CHECK_EQ(conn_init(&p.hub, fds[0], PEER_LOADERD), 0);
-	CHECK_EQ(conn_init(&p.loader, fds[1], PEER_HUB), 0);
-	p.hub.state = p.loader.state = CONN_READY;
+	conn_init(&p.hub, fds[0], PEER_LOADERD, CONN_READY);
+	conn_init(&p.loader, fds[1], PEER_HUB, CONN_READY);
 	return p;
 }
 

@@ -61,9 +61,8 @@ static void begin(struct made *m, bool batches)
 	CHECK_EQ(setsockopt(fds[1], SOL_SOCKET, SO_PASSCRED, &one,
 			    sizeof(one)), 0);
 	hub_client_init(&m->c, NULL, 0, batches ? &ops : NULL, &m->seen);
-	CHECK_EQ(hub_client_take(&m->c, fds[1], getuid()), 0);
-	CHECK_EQ(conn_init(&m->hub, fds[0], PEER_STATUS), 0);
-	m->hub.state = CONN_READY;
+	hub_client_take(&m->c, fds[1], getuid());
+	conn_init(&m->hub, fds[0], PEER_STATUS, CONN_READY);
 }
 
 static void end(struct made *m)
@@ -453,8 +452,7 @@ TEST(hub_client_connects_again_later_and_later)
 	CHECK(c.conn.fd >= 0);
 	CHECK_EQ(m.seen.gaps, 1);
 	fd = accept(listener, NULL, NULL);
-	CHECK_EQ(conn_init(&m.hub, fd, PEER_STATUS), 0);
-	m.hub.state = CONN_READY;
+	conn_init(&m.hub, fd, PEER_STATUS, CONN_READY);
 	hello(&m, REC_VERSION);
 	status(&m, 4);
 	CHECK_EQ(hub_client_read(&c, now), 0);

@@ -73,8 +73,7 @@ static void ask(const struct msg_job *question, const uint64_t *words, size_t n,
 		_exit(worker_run(pair[1]));
 	}
 	close(pair[1]);
-	CHECK_EQ(conn_init(&c, pair[0], PEER_WORKER), 0);
-	c.state = CONN_READY;
+	conn_init(&c, pair[0], PEER_WORKER, CONN_READY);
 	CHECK_EQ(conn_send(&c, MSG_JOB, 42, question, sizeof(*question), words,
 			   n * sizeof(*words), &file, 1), 0);
 	p = (struct pollfd){ .fd = c.fd, .events = POLLIN };
@@ -126,8 +125,7 @@ static int first_gets(unsigned int type, const void *payload, size_t len, bool *
 	sample();
 	file = image_file(&im);
 	CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) == 0);
-	CHECK_EQ(conn_init(&c, pair[0], PEER_WORKER), 0);
-	c.state = CONN_READY;
+	conn_init(&c, pair[0], PEER_WORKER, CONN_READY);
 	CHECK_EQ(conn_send(&c, type, 0, payload, len, NULL, 0, &file,
 			   type == MSG_WANTED_FILE), 0);
 	CHECK_EQ(conn_send(&c, MSG_JOB, 42, &question, sizeof(question), NULL, 0, &file, 1), 0);
