@@ -187,8 +187,8 @@ static int show_file_serve_dwo(const char *program)
 	if (pid < 0)
 		log_err("fork: %m");
 	if (!pid) {
-		if (!sandbox_close_fds(&ends[1], 1))
-			show_file_answer_dwo(ends[1], program);
+		sandbox_close_fds(&ends[1], 1);
+		show_file_answer_dwo(ends[1], program);
 		_exit(0);
 	}
 	close(ends[1]);

@@ -21,14 +21,10 @@
 
 #define N(a)	(sizeof(a) / sizeof((a)[0]))
 
-int sandbox_failed(const char *step)
+void sandbox_failed(const char *step)
 {
-	int r = -EPERM;
-
-	if (errno)
-		r = -errno;
-	log_err("confinement failed at %s: %s", step, strerror(-r));
-	return r;
+	log_err("confinement failed at %s: %s", step, strerror(errno));
+	_exit(1);
 }
 
 /* --- namespaces and an empty root ------------------------------------------ */
@@ -68,13 +64,12 @@ static int sandbox_bind_path(const char *path, unsigned long flags)
 	return mount(NULL, place, NULL, MS_REMOUNT | MS_BIND | flags, NULL);
 }
 
-static int sandbox_bind_paths(const char *const *paths, unsigned long flags)
+static void sandbox_bind_paths(const char *const *paths, unsigned long flags)
 {
 	for (; paths && *paths; paths++) {
 		if (sandbox_bind_path(*paths, flags) < 0)
-			return sandbox_failed(*paths);
+			sandbox_failed(*paths);
 	}
-	return 0;
 }
 
 /* An initramfs cannot be the old root of pivot_root(2): the new one covers it. */
@@ -87,147 +82,128 @@ static int sandbox_enter_root(void)
 	return chroot(".");
 }
 
-int sandbox_namespaces(int namespaces, const char *const *keep,
-		       const char *const *write)
+void sandbox_namespaces(int namespaces, const char *const *keep,
+			const char *const *write)
 {
-	int r;
-
 	if (capng_get_caps_process() < 0)
-		return sandbox_failed("capget");
+		sandbox_failed("capget");
 	if (!capng_have_capability(CAPNG_EFFECTIVE, CAP_SYS_ADMIN))
-		return 0;
+		return;
 	if (unshare(namespaces) < 0)
-		return sandbox_failed("unshare");
+		sandbox_failed("unshare");
 	/* over /proc, since no caller keeps a path below it */
 	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
 	    mount("none", "/proc", "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC,
 		  "size=64k,mode=755") < 0 || chdir("/proc") < 0)
-		return sandbox_failed("mounting an empty root");
-	r = sandbox_bind_paths(keep, RO_FLAGS);
-	if (r == 0)
-		r = sandbox_bind_paths(write, RW_FLAGS);
-	if (r)
-		return r;
+		sandbox_failed("mounting an empty root");
+	sandbox_bind_paths(keep, RO_FLAGS);
+	sandbox_bind_paths(write, RW_FLAGS);
 	if (sandbox_enter_root() < 0 || chdir("/") < 0 ||
 	    mount(NULL, "/", NULL, MS_REMOUNT | MS_BIND | RO_FLAGS, NULL) < 0)
-		return sandbox_failed("changing the root");
-	return 0;
+		sandbox_failed("changing the root");
 }
 
 /* --- limits, identity, descriptors ---------------------------------------- */
 
-int sandbox_limits(const struct confinement *c)
+void sandbox_limits(const struct confinement *c)
 {
 	for (const struct sandbox_limit *l = c->limits; l->what; l++) {
 		struct rlimit rl;
 
 		if (getrlimit(l->what - 1, &rl) < 0)
-			return sandbox_failed("getrlimit");
+			sandbox_failed("getrlimit");
 		if (rl.rlim_max > l->max)
 			rl.rlim_max = l->max;
 		rl.rlim_cur = rl.rlim_max;
 		if (setrlimit(l->what - 1, &rl) < 0)
-			return sandbox_failed("setrlimit");
+			sandbox_failed("setrlimit");
 	}
-	return 0;
 }
 
 /* Give up all ways to regain a capability. */
-static int sandbox_drop_sources(bool setpcap)
+static void sandbox_drop_sources(bool setpcap)
 {
 	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0)
-		return sandbox_failed("clearing ambient capabilities");
+		sandbox_failed("clearing ambient capabilities");
 	if (!setpcap)
-		return 0;
+		return;
 	for (unsigned long c = 0; prctl(PR_CAPBSET_READ, c) >= 0; c++) {
-		if (prctl(PR_CAPBSET_DROP, c, 0, 0, 0) < 0 ||
-		    prctl(PR_CAPBSET_READ, c) != 0)
-			return sandbox_failed("emptying the bounding set");
+		if (prctl(PR_CAPBSET_DROP, c, 0, 0, 0) < 0)
+			sandbox_failed("emptying the bounding set");
 	}
 	if (prctl(PR_SET_SECUREBITS, SECBIT_NOROOT | SECBIT_NOROOT_LOCKED |
 		  SECBIT_NO_SETUID_FIXUP | SECBIT_NO_SETUID_FIXUP_LOCKED |
 		  SECBIT_NO_CAP_AMBIENT_RAISE |
 		  SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED, 0, 0, 0) < 0)
-		return sandbox_failed("locking securebits");
-	return 0;
+		sandbox_failed("locking securebits");
 }
 
-static int sandbox_check_identity(uid_t uid, gid_t gid, uint64_t caps)
+static void sandbox_check_identity(uid_t uid, gid_t gid, uint64_t caps)
 {
 	struct __user_cap_header_struct hdr = { _LINUX_CAPABILITY_VERSION_3, 0 };
+	uint32_t low = (uint32_t)caps, high = (uint32_t)(caps >> 32);
+	const struct __user_cap_data_struct want[2] = { { low, low, 0 }, { high, high, 0 } };
 	struct __user_cap_data_struct d[2];
 	uid_t u[3];
 	gid_t g[3];
 
-	errno = 0;
 	if (getresuid(&u[0], &u[1], &u[2]) < 0 || u[0] != uid || u[1] != uid ||
 	    u[2] != uid)
-		return sandbox_failed("checking uids");
+		sandbox_failed("checking uids");
 	if (getresgid(&g[0], &g[1], &g[2]) < 0 || g[0] != g[1] || g[1] != g[2] ||
 	    (gid != (gid_t)-1 && g[0] != gid))
-		return sandbox_failed("checking gids");
-	if (syscall(SYS_capget, &hdr, d) < 0)
-		return sandbox_failed("capget");
-	for (int i = 0; i < 2; i++) {
-		uint32_t want = (uint32_t)(caps >> 32 * i);
-
-		if (d[i].effective != want || d[i].permitted != want ||
-		    d[i].inheritable)
-			return sandbox_failed("checking capabilities");
-	}
+		sandbox_failed("checking gids");
+	if (syscall(SYS_capget, &hdr, d) < 0 || memcmp(d, want, sizeof(d)))
+		sandbox_failed("checking capabilities");
 	if (setresuid(-1, 0, -1) == 0)
-		return sandbox_failed("checking that root is gone");
-	return 0;
+		sandbox_failed("checking that root is gone");
 }
 
-int sandbox_identity(uid_t uid, gid_t gid, uint64_t caps)
+void sandbox_identity(uid_t uid, gid_t gid, uint64_t caps)
 {
 	uid_t now = geteuid();
+	int r = 0;
 	bool none;
-	int r;
 
 	if (uid == (uid_t)-1)
 		uid = now;
+	/* of what fails without an error of its own */
 	errno = EPERM;
 	if (uid == 0)
-		return sandbox_failed("refusing to stay root");
+		sandbox_failed("refusing to stay root");
 	if (capng_get_caps_process() < 0)
-		return sandbox_failed("capget");
-	r = sandbox_drop_sources(capng_have_capability(CAPNG_EFFECTIVE, CAP_SETPCAP));
-	if (r)
-		return r;
+		sandbox_failed("capget");
+	sandbox_drop_sources(capng_have_capability(CAPNG_EFFECTIVE, CAP_SETPCAP));
 	none = !caps && capng_have_capabilities(CAPNG_SELECT_CAPS) == CAPNG_NONE;
 	capng_clear(CAPNG_SELECT_ALL);
 	for (unsigned int c = 0; c < 64; c++) {
 		if (caps >> c & 1)
 			capng_update(CAPNG_ADD, CAPNG_EFFECTIVE | CAPNG_PERMITTED, c);
 	}
-	errno = 0;
+	errno = EPERM;
 	/* a unit without capabilities may forbid capset(2), too */
 	if (uid != now)
 		r = capng_change_id((int)uid, (int)gid, CAPNG_DROP_SUPP_GRP);
 	else if (!none)
 		r = capng_apply(CAPNG_SELECT_CAPS);
 	if (r)
-		return sandbox_failed("changing identity");
+		sandbox_failed("changing identity");
 	/* not getegid(): a container's profile has only the calls that are needed */
 	if (uid == now)
 		gid = (gid_t)-1;
-	return sandbox_check_identity(uid, gid, caps);
+	sandbox_check_identity(uid, gid, caps);
 }
 
-int sandbox_quiet(int pdeathsig)
+void sandbox_quiet(int pdeathsig)
 {
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
-	    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
-		return sandbox_failed("prctl");
-	if (pdeathsig && prctl(PR_SET_PDEATHSIG, pdeathsig, 0, 0, 0) < 0)
-		return sandbox_failed("prctl");
-	return 0;
+	    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 ||
+	    prctl(PR_SET_PDEATHSIG, pdeathsig, 0, 0, 0) < 0)
+		sandbox_failed("prctl");
 }
 
 /* Close each range between two descriptors to keep, in ascending order. */
-int sandbox_close_fds(const int *keep, int n)
+void sandbox_close_fds(const int *keep, int n)
 {
 	unsigned int from = 0, next = 0;
 
@@ -240,9 +216,8 @@ int sandbox_close_fds(const int *keep, int n)
 		}
 		if (next > from &&
 		    syscall(SYS_close_range, from, next - 1, 0) < 0)
-			return sandbox_failed("close_range");
+			sandbox_failed("close_range");
 	}
-	return 0;
 }
 
 /* --- Landlock: linux/landlock.h; Documentation/userspace-api/landlock.rst -- */
@@ -273,15 +248,15 @@ struct ll_beneath {
 	int32_t fd;
 } __attribute__((packed));
 
-int sandbox_landlock(bool net, int (*allow)(int ruleset, const void *ctx),
-		     const void *ctx)
+void sandbox_landlock(bool net, int (*allow)(int ruleset, const void *ctx),
+		      const void *ctx)
 {
 	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, 1);
 	struct ll_ruleset rs;
-	int fd, r = 0;
+	int fd;
 
 	if (abi < 1)
-		return 0;
+		return;
 	if (abi > LL_ABI_MAX)
 		abi = LL_ABI_MAX;
 	rs = ll_rights[abi];
@@ -289,15 +264,12 @@ int sandbox_landlock(bool net, int (*allow)(int ruleset, const void *ctx),
 		rs.net = 0;
 	fd = (int)syscall(SYS_landlock_create_ruleset, &rs, sizeof(rs), 0);
 	if (fd < 0)
-		return sandbox_failed("landlock_create_ruleset");
-	if (allow)
-		r = allow(fd, ctx);
-	if (!r)
-		r = (int)syscall(SYS_landlock_restrict_self, fd, 0);
-	if (r)
-		r = sandbox_failed("Landlock");
+		sandbox_failed("landlock_create_ruleset");
+	if (allow && allow(fd, ctx) < 0)
+		sandbox_failed("landlock_add_rule");
+	if (syscall(SYS_landlock_restrict_self, fd, 0) < 0)
+		sandbox_failed("landlock_restrict_self");
 	close(fd);
-	return r;
 }
 
 static int sandbox_allow_beneath(int ruleset, int fd, uint64_t rights)
@@ -373,9 +345,9 @@ static const struct sandbox_rule base_rules[] = {
 	/* signals, and their end; fork() and threads block them, fork() since glibc 2.41 */
 	YES(rt_sigaction), YES(rt_sigreturn), YES(rt_sigprocmask),
 	YES(exit_group),		/* the end */
-	/* seals of shared memory, ours and a peer's; a connection that came */
-	WHEN(fcntl, 1, INT, F_SETFD), WHEN(fcntl, 1, INT, F_GETFL),
-	WHEN(fcntl, 1, INT, F_SETFL),
+	/* seals of shared memory, ours and a peer's; how a file was opened; another
+	 * descriptor of the same */
+	WHEN(fcntl, 1, INT, F_GETFL),
 	WHEN(fcntl, 1, INT, F_GET_SEALS), WHEN(fcntl, 1, INT, F_ADD_SEALS),
 	WHEN(fcntl, 1, INT, F_DUPFD_CLOEXEC),
 	/* fstat(): its own call from glibc 2.39 on, before that newfstatat()
@@ -451,7 +423,7 @@ int sandbox_fill_filter(scmp_filter_ctx ctx, const struct confinement *c)
 	return r;
 }
 
-int sandbox_seccomp(const struct confinement *c)
+void sandbox_seccomp(const struct confinement *c)
 {
 	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_KILL_PROCESS);
 	int r = sandbox_fill_filter(ctx, c);
@@ -461,8 +433,7 @@ int sandbox_seccomp(const struct confinement *c)
 	seccomp_release(ctx);
 	errno = -r;
 	if (r)
-		return sandbox_failed("seccomp");
-	return 0;
+		sandbox_failed("seccomp");
 }
 
 /* --- all of it ------------------------------------------------------------- */
@@ -475,25 +446,18 @@ static int sandbox_death_signal(const struct confinement *c)
 	return c->deathsig;
 }
 
-int confine(const struct confinement *c, const struct confine_as *as)
+void confine(const struct confinement *c, const struct confine_as *as)
 {
-	int r = 0;
-
-	if (as->keep)
-		r = sandbox_close_fds(as->keep, as->n_keep);
-	if (!r)
-		r = sandbox_limits(c);
-	if (!r && !c->identity_inherited)
-		r = sandbox_identity(as->uid, as->gid, c->caps);
-	if (!r)
-		r = sandbox_quiet(sandbox_death_signal(c));
-	if (!r && as->opens)
-		r = as->opens(as->arg);
-	if (!r && c->landlock != LANDLOCK_NONE)
-		r = sandbox_landlock(c->landlock == LANDLOCK_FILES, as->allows, as->arg);
-	if (!r && as->checks)
-		r = as->checks(as->arg);
-	if (!r && !c->any_call)
-		r = sandbox_seccomp(c);
-	return r;
+	sandbox_limits(c);
+	if (!c->identity_inherited)
+		sandbox_identity(as->uid, as->gid, c->caps);
+	sandbox_quiet(sandbox_death_signal(c));
+	if (as->opens)
+		as->opens(as->arg);
+	if (c->landlock != LANDLOCK_NONE)
+		sandbox_landlock(c->landlock == LANDLOCK_FILES, as->allows, as->arg);
+	if (as->checks)
+		as->checks(as->arg);
+	if (!c->any_call)
+		sandbox_seccomp(c);
 }

@@ -6,8 +6,8 @@
  * and confine() applies it.  docs/SECURITY.md has a table of all of them
  * (unit/confinement), and packaging/oci/seccomp.c makes profiles of their rules.
  *
- * Everything here returns 0, or -errno after a line in the log; the caller
- * ends on any failure.
+ * What cannot be given up ends the process, with status 1 and a line in the log: who
+ * returns from here is confined.
  */
 #ifndef COMMON_SANDBOX_H
 #define COMMON_SANDBOX_H
@@ -99,22 +99,19 @@ struct confinement {
 struct confine_as {
 	uid_t uid;		/* (uid_t)-1: as it is, never 0 */
 	gid_t gid;
-	const int *keep;	/* n_keep descriptors, any order; all others are
-				 * closed.  NULL: all stay */
-	int n_keep;
 	/* Called with arg, if set: with the new identity, before Landlock; to add
 	 * rules to Landlock's ruleset (0, or -1 and errno); under Landlock. */
-	int (*opens)(void *arg);
+	void (*opens)(void *arg);
 	int (*allows)(int ruleset, const void *arg);
-	int (*checks)(void *arg);
+	void (*checks)(void *arg);
 	void *arg;
 };
 
 /*
- * Apply all but the namespaces: descriptors, limits, identity, no_new_privs and
- * not dumpable, Landlock, seccomp, in this order.
+ * Apply all but the namespaces: limits, identity, no_new_privs and not dumpable,
+ * Landlock, seccomp, in this order.
  */
-int confine(const struct confinement *c, const struct confine_as *as);
+void confine(const struct confinement *c, const struct confine_as *as);
 
 /* --- its steps --------------------------------------------------------------- */
 
@@ -122,12 +119,12 @@ int confine(const struct confinement *c, const struct confine_as *as);
  * New namespaces with an empty read-only root, into which these paths are bound
  * (NULL-terminated; NULL: none; those that exist): keep to read, write
  * (directories) to write.  Without CAP_SYS_ADMIN (a unit did it already): does
- * nothing and returns 0.
+ * nothing.
  */
-int sandbox_namespaces(int namespaces, const char *const *keep,
-		       const char *const *write);
+void sandbox_namespaces(int namespaces, const char *const *keep,
+			const char *const *write);
 
-int sandbox_limits(const struct confinement *c);
+void sandbox_limits(const struct confinement *c);
 
 /*
  * Become uid and gid with exactly these capabilities (permitted and effective; by
@@ -136,13 +133,13 @@ int sandbox_limits(const struct confinement *c);
  * CAP_SETPCAP so do the bounding set and the securebits (the unit sets them).
  * Then check that all of it holds and that root cannot be regained.
  */
-int sandbox_identity(uid_t uid, gid_t gid, uint64_t caps);
+void sandbox_identity(uid_t uid, gid_t gid, uint64_t caps);
 
-/* no_new_privs, not dumpable, PR_SET_PDEATHSIG pdeathsig if not 0. */
-int sandbox_quiet(int pdeathsig);
+/* no_new_privs, not dumpable, PR_SET_PDEATHSIG pdeathsig (0: none). */
+void sandbox_quiet(int pdeathsig);
 
 /* Close every descriptor not in keep (n of them, any order). */
-int sandbox_close_fds(const int *keep, int n);
+void sandbox_close_fds(const int *keep, int n);
 
 /*
  * Landlock: handle every right this kernel knows, allow none, but TCP if net,
@@ -151,8 +148,8 @@ int sandbox_close_fds(const int *keep, int n);
  * to seccomp: connecting to a Unix socket by path (ABI 9; loaderd and exporterd
  * must find the hub again) and UDP (ABI 10).
  */
-int sandbox_landlock(bool net, int (*allow)(int ruleset, const void *ctx),
-		     const void *ctx);
+void sandbox_landlock(bool net, int (*allow)(int ruleset, const void *ctx),
+		      const void *ctx);
 
 /* Add rules to a ruleset: files below paths (NULL-terminated; those that exist)
  * may be read, and below n dirs (descriptors; -1: none) regular files may be made,
@@ -177,9 +174,9 @@ size_t sandbox_rules(const struct confinement *c,
 int sandbox_fill_filter(scmp_filter_ctx ctx, const struct confinement *c);
 
 /* Install them as an allow-list; any other call kills the process. */
-int sandbox_seccomp(const struct confinement *c);
+void sandbox_seccomp(const struct confinement *c);
 
-/* Log that this step failed, with errno; returns -errno. */
-int sandbox_failed(const char *step);
+/* Log that this step failed, with errno, and end the process. */
+_Noreturn void sandbox_failed(const char *step);
 
 #endif /* COMMON_SANDBOX_H */

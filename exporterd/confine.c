@@ -191,16 +191,13 @@ struct exporter_start {
 };
 
 /* Open the directories to write, as their owner. */
-static int exporter_open_dirs(void *arg)
+static void exporter_open_dirs(void *arg)
 {
 	struct exporter_start *s = arg;
 	const struct debuginfod_config *d = &s->cfg->debuginfod;
-	int r = 0;
 
-	if (s->cfg->spool)
-		r = spool_open(s->spool, s->cfg->spool, s->cfg->spool_bytes);
-	if (r)
-		return r;
+	if (s->cfg->spool && spool_open(s->spool, s->cfg->spool, s->cfg->spool_bytes))
+		_exit(1);
 	if (d->cache)
 		debug_cache_open(s->cache, d->cache, d->cache_bytes, d->cache_asked);
 	if (s->spool->dir < 0 && s->cache->dir < 0)
@@ -209,7 +206,6 @@ static int exporter_open_dirs(void *arg)
 		s->c.rules[EXPORTER_CACHE_RULES].n = 0;
 	if (s->spool->dir < 0 && d->n == 0)
 		s->c.rules[EXPORTER_MEMFD_RULES].n = 0;
-	return 0;
 }
 
 static int exporter_allow_files(int ruleset, const void *arg)
@@ -220,7 +216,7 @@ static int exporter_allow_files(int ruleset, const void *arg)
 	return sandbox_allow_files(ruleset, (const char *const *)s->files.v, dirs, 2);
 }
 
-static int exporter_check_files(void *arg)
+static void exporter_check_files(void *arg)
 {
 	const struct exporter_config *cfg = ((struct exporter_start *)arg)->cfg;
 	int r = 0;
@@ -229,11 +225,12 @@ static int exporter_check_files(void *arg)
 		r = confine_check_files(&cfg->endpoints[i]);
 	if (r == 0)
 		r = confine_check_files(&cfg->metrics.to);
-	return r;
+	if (r)
+		_exit(1);
 }
 
-int exporter_confine(const struct exporter_config *cfg, struct spool *spool,
-		     struct debug_cache *cache)
+void exporter_confine(const struct exporter_config *cfg, struct spool *spool,
+		      struct debug_cache *cache)
 {
 	const char *write[3] = { cfg->spool, cfg->debuginfod.cache, NULL };
 	struct exporter_start s = {
@@ -245,7 +242,6 @@ int exporter_confine(const struct exporter_config *cfg, struct spool *spool,
 		.opens = exporter_open_dirs, .allows = exporter_allow_files,
 		.checks = exporter_check_files,
 	};
-	int r;
 
 	if (!cfg->spool) {
 		write[0] = cfg->debuginfod.cache;
@@ -253,15 +249,10 @@ int exporter_confine(const struct exporter_config *cfg, struct spool *spool,
 	}
 	if (!cfg->no_network)
 		confine_preload_nss();
-	r = confine_find_keep(&s.mounts, cfg, true);
-	if (r == 0)
-		r = confine_find_keep(&s.files, cfg, false);
-	if (r == 0)
-		r = sandbox_namespaces(s.c.namespaces,
-				       (const char *const *)s.mounts.v, write);
-	if (r == 0)
-		r = confine(&s.c, &as);
+	if (confine_find_keep(&s.mounts, cfg, true) || confine_find_keep(&s.files, cfg, false))
+		sandbox_failed("finding files to read");
+	sandbox_namespaces(s.c.namespaces, (const char *const *)s.mounts.v, write);
+	confine(&s.c, &as);
 	confine_keep_fini(&s.mounts);
 	confine_keep_fini(&s.files);
-	return r;
 }

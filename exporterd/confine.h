@@ -11,7 +11,7 @@
  * Call once everything is initialised and before the first message is read.
  * Opens the spool and the cache of debug files, if cfg has them: as the user that
  * exporterd becomes.
- * Returns 0, or -errno after a line in the log; every step is fatal.
+ * A step that fails ends the process (common/sandbox.h).
  *
  * What exporterd can still do afterwards:
  *
@@ -33,7 +33,7 @@
  * It holds no capability and cannot get one, is not dumpable, maps no
  * executable memory, and sees no /proc, no device and no other file to write.
  */
-int exporter_confine(const struct exporter_config *cfg, struct spool *spool,
-		     struct debug_cache *cache);
+void exporter_confine(const struct exporter_config *cfg, struct spool *spool,
+		      struct debug_cache *cache);
 
 #endif /* EXPORTERD_CONFINE_H */

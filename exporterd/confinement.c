@@ -21,6 +21,7 @@ static const struct sandbox_rule exporter_rules[] = {
 	YES(connect), YES(bind),
 	/* curl: a connection's addresses, options and error */
 	YES(getsockname), YES(getpeername), YES(getsockopt), YES(setsockopt),
+	WHEN(fcntl, 1, INT, F_SETFD), WHEN(fcntl, 1, INT, F_SETFL),
 	/* DNS: A and AAAA at once; the length of the answer */
 	YES(sendmmsg), WHEN(ioctl, 1, INT, FIONREAD),
 	/* curl's resolver thread, from its start to its end, and its notice at

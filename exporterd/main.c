@@ -512,11 +512,10 @@ int main(int argc, char **argv)
 	}
 	log_init("trifold-exporterd", e.cfg.debug);
 	r = exporterd_start(&e);
-	if (r < 0)
+	if (r < 0) {
 		log_err("cannot start: %s", strerror(-r));
-	else
-		r = exporter_confine(&e.cfg, &e.fanout.spool, &e.debuginfod.cache);
-	if (r == 0) {
+	} else {
+		exporter_confine(&e.cfg, &e.fanout.spool, &e.debuginfod.cache);
 		exporterd_trim_memory();
 		r = exporterd_run(&e);
 	}

@@ -63,15 +63,13 @@ const struct confinement confinement_opener = {
 	.rules = { RULES(opener_rules, NULL) },
 };
 
-int confine_main(uid_t uid, gid_t gid)
+void confine_main(uid_t uid, gid_t gid)
 {
-	return confine(&confinement_loaderd,
-		       &(struct confine_as){ .uid = uid, .gid = gid });
+	confine(&confinement_loaderd, &(struct confine_as){ .uid = uid, .gid = gid });
 }
 
-int confine_opener(uid_t uid, gid_t gid, const int *keep, int n)
+void confine_opener(uid_t uid, gid_t gid)
 {
 	signal(SIGXFSZ, SIG_IGN);
-	return confine(&confinement_opener, &(struct confine_as){
-		.uid = uid, .gid = gid, .keep = keep, .n_keep = n });
+	confine(&confinement_opener, &(struct confine_as){ .uid = uid, .gid = gid });
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * confine - what loaderd and its opener can do once they have started
+ *
+ * A step that fails ends the process (common/sandbox.h).
  */
 #ifndef LOADERD_CONFINE_H
 #define LOADERD_CONFINE_H
@@ -16,7 +18,7 @@ extern const struct confinement confinement_loaderd, confinement_opener;
  * trace, or reach a network.  It ends when its parent dies, unless that is
  * PID 1.  uid (uid_t)-1: the unit set it already.
  */
-int confine_main(uid_t uid, gid_t gid);
+void confine_main(uid_t uid, gid_t gid);
 
 /*
  * The opener and its respawner.  Afterwards they can: open for reading whatever
@@ -25,8 +27,8 @@ int confine_main(uid_t uid, gid_t gid);
  * each other.  They cannot write any file, trace, write memory
  * (process_vm_writev), take descriptors (pidfd_getfd), use bpf(2) or make a
  * socket.  No Landlock: its ptrace hook ignores capabilities and would refuse
- * /proc/PID.  All descriptors but keep[0..n-1] are closed.
+ * /proc/PID.
  */
-int confine_opener(uid_t uid, gid_t gid, const int *keep, int n);
+void confine_opener(uid_t uid, gid_t gid);
 
 #endif /* LOADERD_CONFINE_H */

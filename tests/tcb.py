@@ -6,8 +6,8 @@ usage: tcb.py PROGRAM LINKER-MAP DEPENDENCIES.d...
 
 Fails when there are more statements than tests/tcb.limit (or $TCB_LIMIT) allows.
 
-Counted are our functions and variables that the map has after --gc-sections; the static
-functions, variables and macros that these name, directly or by each other, since a compiler
+Counted are our functions and variables that the map has after --gc-sections; the functions,
+variables and macros of their files that these name, directly or by each other, since a compiler
 may have inlined them; and nothing else of a file.  A function is worth:
 
   1  each simple statement, and each declaration that has an initializer
@@ -162,7 +162,7 @@ def survivors(taken, files):
             if seen:
                 continue
             named = {t.text for t in d.tokens}
-            todo += [(g, e) for g, e in here if e.static and e.name in named]
+            todo += [(g, e) for g, e in here if e.name in named]
     return alive
 
 

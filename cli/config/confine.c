@@ -72,34 +72,34 @@ const struct confinement confinement_display = {
 	.rules = { RULES(display_rules, NULL) },
 };
 
-int confine_front_reading(uid_t uid)
+void confine_front_reading(uid_t uid)
 {
-	return confine(&confinement_front_reading,
-		       &(struct confine_as){ .uid = uid, .gid = uid });
+	confine(&confinement_front_reading,
+		&(struct confine_as){ .uid = uid, .gid = uid });
 }
 
-int confine_front(void)
+void confine_front(void)
 {
-	return confine(&confinement_front, &(struct confine_as){
+	confine(&confinement_front, &(struct confine_as){
 		.uid = (uid_t)-1, .gid = (gid_t)-1 });
 }
 
-int confine_recorder(uid_t seal)
+void confine_recorder(uid_t seal)
 {
 	if (geteuid() != 0)
 		seal = (uid_t)-1;
-	return confine(&confinement_recorder,
-		       &(struct confine_as){ .uid = seal, .gid = seal });
+	confine(&confinement_recorder,
+		&(struct confine_as){ .uid = seal, .gid = seal });
 }
 
-int confine_reader(uid_t seal, const int *keep, int n)
+void confine_reader(uid_t seal, const int *keep, int n)
 {
-	return confine(&confinement_reader, &(struct confine_as){
-		.uid = seal, .gid = seal, .keep = keep, .n_keep = n });
+	sandbox_close_fds(keep, n);
+	confine(&confinement_reader, &(struct confine_as){ .uid = seal, .gid = seal });
 }
 
-int confine_display(uid_t seal)
+void confine_display(uid_t seal)
 {
-	return confine(&confinement_display,
-		       &(struct confine_as){ .uid = seal, .gid = seal });
+	confine(&confinement_display,
+		&(struct confine_as){ .uid = seal, .gid = seal });
 }

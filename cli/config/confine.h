@@ -3,7 +3,7 @@
  * confine - what the processes of the command `trifold` can do once they have
  * started
  *
- * Each returns 0, or -errno after a line in the log; the caller ends.
+ * A step that fails ends the process (common/sandbox.h).
  */
 #ifndef CLI_CONFIG_CONFINE_H
 #define CLI_CONFIG_CONFINE_H
@@ -18,7 +18,7 @@ extern const struct confinement confinement_front_reading, confinement_front,
  * user who can read every file and list every directory (the configuration may be
  * readable for root only) and bind the page's port where that is below 1024.
  */
-int confine_front_reading(uid_t uid);
+void confine_front_reading(uid_t uid);
 
 /*
  * The front, once its plan is made.  It can use the descriptors that it has,
@@ -26,24 +26,24 @@ int confine_front_reading(uid_t uid);
  * has no capability, and cannot open a file, reach a network, run a program or
  * signal another process.
  */
-int confine_front(void);
+void confine_front(void);
 
 /*
  * The recorder's writer.  It can use the descriptors that it has and receive
  * others.  It cannot open, connect, fork, exec or signal, and is neither root nor
  * traceable.  seal: its uid and gid if it was started as root.
  */
-int confine_recorder(uid_t seal);
+void confine_recorder(uid_t seal);
 
 /* The reader of `trifold convert`, likewise.  All descriptors but keep[0..n-1] are
  * closed. */
-int confine_reader(uid_t seal, const int *keep, int n);
+void confine_reader(uid_t seal, const int *keep, int n);
 
 /*
  * The display of `trifold top`: the same, and it can set the terminal's modes and
  * ask for its size.  It gets no signal when its parent dies, so that it can restore
  * the terminal.
  */
-int confine_display(uid_t seal);
+void confine_display(uid_t seal);
 
 #endif /* CLI_CONFIG_CONFINE_H */

@@ -74,7 +74,8 @@ static _Noreturn void launcher_launch(char *const *argv, pid_t parent)
 		sigaddset(&set, which[i]);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	prctl(PR_SET_NAME, "trifold-launch");
-	if (sandbox_close_fds(keep, 4) || prctl(PR_SET_CHILD_SUBREAPER, 1) < 0) {
+	sandbox_close_fds(keep, 4);
+	if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0) {
 		log_err("the launcher cannot be set up: %m");
 		_exit(1);
 	}

@@ -252,14 +252,11 @@ static int writer_run(const struct options *o, int out, pid_t file_owner)
 	int r;
 
 	recorder_describe(&w.info, o);
-	r = sandbox_close_fds(keep, 5);
-	if (!r)
-		r = collect_init(&w.collect, o->frequency);
-	record_watch_init(&w.watch, &w.collect, o->frequency, w.control);
-	if (!r)
-		r = confine_recorder(o->seal_uid);
-	if (r)
+	sandbox_close_fds(keep, 5);
+	if (collect_init(&w.collect, o->frequency))
 		return 1;
+	record_watch_init(&w.watch, &w.collect, o->frequency, w.control);
+	confine_recorder(o->seal_uid);
 	if (getppid() != file_owner)
 		return 1;
 	r = recorder_collect_until_end(&w);

@@ -32,9 +32,9 @@ static _Noreturn void daemons_become_supervisor(const struct options *o,
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	setsid();
 	if (null < 0 || dup2(null, 0) < 0 || dup2(log, 1) < 0 ||
-	    dup2(log, 2) < 0 || sandbox_close_fds(keep, 3) ||
-	    prctl(PR_SET_PDEATHSIG, SIGTERM) < 0 || getppid() != parent)
+	    dup2(log, 2) < 0 || prctl(PR_SET_PDEATHSIG, SIGTERM) < 0 || getppid() != parent)
 		_exit(1);
+	sandbox_close_fds(keep, 3);
 	snprintf(frequency, sizeof(frequency), "%u", o->frequency);
 	snprintf(interval, sizeof(interval), "%u", TOP_INTERVAL);
 	snprintf(own, sizeof(own), "%d", (int)parent);

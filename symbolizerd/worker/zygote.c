@@ -56,7 +56,8 @@ static void zygote_work(struct zygote *z, unsigned int slot, unsigned int cpu_s,
 		if (i != slot)
 			close(z->slots[i]);
 	}
-	if (confine_worker(cpu_s) < 0 || getppid() != zygote)
+	confine_worker(cpu_s);
+	if (getppid() != zygote)
 		_exit(1);
 	_exit(worker_run(z->slots[slot]));
 }
@@ -223,8 +224,8 @@ static void zygote_main(struct zygote *z, uid_t uid, gid_t gid, pid_t hub,
 	keep[2] = z->signals;
 	keep[3] = z->group;
 	memcpy(keep + 4, z->slots, sizeof(z->slots));
-	if (confine_zygote(uid, gid, keep, WORKER_SLOTS + 4) < 0 ||
-	    getppid() != hub)
+	confine_zygote(uid, gid, keep, WORKER_SLOTS + 4);
+	if (getppid() != hub)
 		_exit(1);
 	r = zygote_serve(z);
 	zygote_kill_all(z);

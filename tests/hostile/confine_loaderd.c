@@ -9,14 +9,14 @@
 
 static int as_main(void)
 {
-	return confine_main(TEST_UID, TEST_UID);
+	confine_main(TEST_UID, TEST_UID);
+	return 0;
 }
 
 static int as_opener(void)
 {
-	int keep[] = { 1, 2 };
-
-	return confine_opener(TEST_UID, TEST_UID, keep, 2);
+	confine_opener(TEST_UID, TEST_UID);
+	return 0;
 }
 
 /* Root's own process: the opener may read it, and must not write it. */

@@ -22,7 +22,10 @@ static int confined(const char *path)
 		.hub = path,
 	};
 
-	return listen_open(AF_UNSPEC, 0, &own) ? -1 : viewer_confine(&c);
+	if (listen_open(AF_UNSPEC, 0, &own))
+		return -1;
+	viewer_confine(&c);
+	return 0;
 }
 
 static int as_viewer(void)

@@ -107,11 +107,11 @@ static int be_hub(void (*adjust)(struct hub *hub))
 	struct zygote_ends zygote;
 
 	log_init("hub", false);
-	if (confine_namespaces() < 0 ||
-	    zygote_start(uid, (gid_t)uid, -1, &zygote) < 0 ||
-	    hub_init(&own_hub, &config, &sockets, &zygote) < 0 ||
-	    confine_hub(uid, (gid_t)uid) < 0)
+	confine_namespaces();
+	if (zygote_start(uid, (gid_t)uid, -1, &zygote) < 0 ||
+	    hub_init(&own_hub, &config, &sockets, &zygote) < 0)
 		return 1;
+	confine_hub(uid, (gid_t)uid);
 	if (adjust)
 		adjust(&own_hub);
 	if (hub_run(&own_hub) < 0)

@@ -10,7 +10,7 @@ extern const struct confinement confinement_viewer;
 
 /*
  * Call once the sockets listen and before the first connection is accepted.
- * Returns 0, or -errno after a line in the log; every step is fatal.
+ * A step that fails ends the process (common/sandbox.h).
  *
  * What the viewer can still do afterwards:
  *
@@ -29,6 +29,6 @@ extern const struct confinement confinement_viewer;
  * process and no thread, maps no executable memory, can open nothing, and sees
  * only the names of the files in the hub's directory.
  */
-int viewer_confine(const struct viewer_config *c);
+void viewer_confine(const struct viewer_config *c);
 
 #endif /* VIEWER_SERVER_CONFINE_H */

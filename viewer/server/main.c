@@ -140,12 +140,12 @@ int main(int argc, char **argv)
 		return r;
 	log_init("trifold-viewer", v.cfg.debug);
 	r = viewer_start(&v);
-	if (r < 0)
+	if (r < 0) {
 		log_err("cannot start: %s", strerror(-r));
-	else
-		r = viewer_confine(&v.cfg);
-	if (r == 0)
+	} else {
+		viewer_confine(&v.cfg);
 		r = viewer_run(&v);
+	}
 	service_stopping();
 	http_stop(&v.http);
 	feed_fini(&v.feed);
