@@ -29,22 +29,20 @@ int service_init(void)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
 	const char *path = getenv("NOTIFY_SOCKET");
-	size_t len;
+	socklen_t len;
 	int fd, r;
 
 	if (!path || !*path)
 		return 0;
-	len = strlen(path);
-	if ((*path != '/' && *path != '@') || len >= sizeof(addr.sun_path))
+	if (strlen(path) >= sizeof(addr.sun_path))
 		return -EINVAL;
-	memcpy(addr.sun_path, path, len);
+	strcpy(addr.sun_path, path);
+	len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(path));
+	/* an abstract one */
 	if (*path == '@')
 		addr.sun_path[0] = '\0';
-	len += offsetof(struct sockaddr_un, sun_path);
-	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0)
-		return -errno;
-	if (connect(fd, (struct sockaddr *)&addr, (socklen_t)len) < 0) {
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0 || connect(fd, (struct sockaddr *)&addr, len) < 0) {
 		r = -errno;
 		close(fd);
 		return r;

@@ -37,7 +37,7 @@ static const struct sandbox_rule opener_rules[] = {
 	/* path, kind and file system of what was found; arm64 and newer glibc
 	 * have only readlinkat and newfstatat */
 	YES(readlink), YES(readlinkat), YES(fstat), YES(newfstatat), YES(fstatfs),
-	YES(capget), YES(capset),	/* a debug file: without capabilities */
+	YES(capset),	/* a debug file: without capabilities */
 	/* the respawner replaces an opener that hangs; an opener ends with its
 	 * respawner (PR_SET_PDEATHSIG) */
 	YES(clone), YES(wait4), WHEN(kill, 1, INT, SIGKILL),

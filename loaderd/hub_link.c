@@ -19,14 +19,11 @@ bool hub_link_up(const struct hub_link *h)
 	return h->conn.fd >= 0 && h->conn.state == CONN_READY;
 }
 
-int hub_link_hello(struct hub_link *h, const struct msg_hello_hub *m)
+void hub_link_hello(struct hub_link *h)
 {
-	if (m->record_version != REC_VERSION)
-		return MSG_BAD_CONTENT;
 	h->conn.state = CONN_READY;
 	h->failures = 0;
 	h->stats->hub_connects++;
-	return 0;
 }
 
 static void hub_link_drop(struct hub_link *h)

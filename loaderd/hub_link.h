@@ -33,8 +33,8 @@ void hub_link_tick(struct hub_link *h);
 /* Is there a connection, with both hellos exchanged? */
 bool hub_link_up(const struct hub_link *h);
 
-/* MSG_HELLO_HUB.  0, or an enum msg_verdict. */
-int hub_link_hello(struct hub_link *h, const struct msg_hello_hub *m);
+/* MSG_HELLO_HUB.  The version in it is judged at the other end, where records are read. */
+void hub_link_hello(struct hub_link *h);
 
 /* Send MSG_BYE, which ends the account, and close the connection. */
 void hub_link_bye(struct hub_link *h);

@@ -61,6 +61,7 @@ struct loaderd {
 	struct hub_link hub;
 	struct loader_stats stats;
 	struct ring_buffer *sample_ring, *request_ring;	/* of BPF */
+	bool failed;		/* the opener has ended */
 	bool blind;		/* the walker did not see our own mappings */
 	bool busy;		/* something came since the last report, or is due */
 	uint64_t tick_ns, second_ns;	/* the last ones */
@@ -171,21 +172,22 @@ static void loaderd_list(struct loaderd *l, uint32_t tgid)
 	l->listing_ns += now_ns() - begin;
 }
 
-static int loaderd_request(void *ctx, void *data, size_t len)
+/* One that our own sampler wrote, or a former loaderd's with the same layouts. */
+static int loaderd_request(void *ctx, void *data, __attribute__((unused)) size_t len)
 {
 	const struct request_cgroup *cgroup = data;
 	const struct request_file *file = data;
 	struct loaderd *l = ctx;
 
-	if (len == sizeof(*file) && file->kind != REQUEST_CGROUP) {
+	if (file->kind == REQUEST_CGROUP) {
+		if (!hub_link_send(&l->hub, MSG_CGROUP, 0, cgroup, sizeof(*cgroup), NULL, 0, -1))
+			bpf_cgroup_known(&l->bpf, cgroup->cgroup_id);
+	} else {
 		requests_add(&l->requests, file, false);
 		/* a process with one file that is not known may have others, and may
 		 * end soon */
 		if (file->kind == REQUEST_LIST)
 			loaderd_list(l, file->tgid);
-	} else if (len == sizeof(*cgroup) && cgroup->kind == REQUEST_CGROUP &&
-		   !hub_link_send(&l->hub, MSG_CGROUP, 0, cgroup, sizeof(*cgroup), NULL, 0, -1)) {
-		bpf_cgroup_known(&l->bpf, cgroup->cgroup_id);
 	}
 	l->handled++;
 	return l->handled % REQUESTS_TURN ? 0 : -EAGAIN;
@@ -194,9 +196,9 @@ static int loaderd_request(void *ctx, void *data, size_t len)
 /*
  * Take as many samples from BPF's ring as symbolizerd's socket takes.  When that is full,
  * drain_record() says so, libbpf stops after this record, and drain.full is set.  The CPU
- * time that samples cost is counted apart.  Returns how many there were, or -errno.
+ * time that samples cost is counted apart.  Was there any?
  */
-static int loaderd_drain(struct loaderd *l)
+static bool loaderd_drain(struct loaderd *l)
 {
 	int r = -EAGAIN;
 
@@ -206,24 +208,22 @@ static int loaderd_drain(struct loaderd *l)
 		r = ring_buffer__consume(l->sample_ring);
 	drain_flush(&l->drain);
 	l->stats.sampling_ns += clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-	return r == -EAGAIN ? 0 : r;
+	return r > 0;
 }
 
 /* --- from the opener and from symbolizerd -------------------------------------- */
 
-static int loaderd_hear_opener(struct loaderd *l)
+static void loaderd_hear_opener(struct loaderd *l)
 {
 	struct msg m;
 	int r = conn_recv(&l->opener.conn, &m);
 
-	if (r == -EAGAIN)
-		return 0;
-	if (r) {
+	if (!r) {
+		requests_opened(&l->requests, &m);
+	} else if (r != -EAGAIN) {
 		log_err("the opener has ended (%d)", r);
-		return -EPIPE;
+		l->failed = true;
 	}
-	requests_opened(&l->requests, &m);
-	return 0;
 }
 
 /* Note our hello for a successor, which continues our account if we say nothing more. */
@@ -238,12 +238,10 @@ static int loaderd_message(struct loaderd *l, struct msg *m)
 
 	switch (m->hdr.type) {
 	case MSG_HELLO_HUB:
-		r = hub_link_hello(&l->hub, (const void *)m->buf);
-		if (!r) {
-			drain_to(&l->drain, l->hub.samples_fd);
-			entries_connected(&l->entries);
-		}
-		return r;
+		hub_link_hello(&l->hub);
+		drain_to(&l->drain, l->hub.samples_fd);
+		entries_connected(&l->entries);
+		return 0;
 	case MSG_CHECKPOINT:
 		l->hub.hello.checkpoint = *(const struct msg_checkpoint *)m->buf;
 		l->hub.hello.account = ACCOUNT_SAME;
@@ -304,7 +302,7 @@ static void loaderd_goodbye(struct loaderd *l)
 {
 	uint64_t begin = now_ns();
 
-	while ((loaderd_drain(l) > 0 || l->drain.full) && now_ns() - begin < FINISH_NS)
+	while ((loaderd_drain(l) || l->drain.full) && now_ns() - begin < FINISH_NS)
 		poll(&(struct pollfd){ l->drain.fd, POLLOUT, 0 }, 1, DRAIN_MS);
 	/* what is left is counted as lost */
 	drain_to(&l->drain, -1);
@@ -400,11 +398,11 @@ static void loaderd_tick(struct loaderd *l, uint64_t now)
 }
 
 /* Wait until there is something to do, or for the next tick; quiet: no tick is due until a
- * sample has come.  0 or -errno. */
-static int loaderd_wait(struct loaderd *l, bool quiet)
+ * sample has come. */
+static void loaderd_wait(struct loaderd *l, bool quiet)
 {
 	/* seconds of different lengths: sampling.h */
-	int r, timeout = DRAIN_MS + (int)(l->sampling.random >> 58);
+	int timeout = DRAIN_MS + (int)(l->sampling.random >> 58);
 	struct pollfd p[] = {
 		{ ring_buffer__epoll_fd(l->sample_ring), POLLIN, 0 },
 		{ l->opener.conn.fd, POLLIN, 0 },
@@ -419,37 +417,25 @@ static int loaderd_wait(struct loaderd *l, bool quiet)
 		p[0] = (struct pollfd){ l->drain.fd, POLLOUT, 0 };
 	if (quiet && !l->busy)
 		timeout = QUIET_MS;
-	r = poll(p, sizeof(p) / sizeof(p[0]), timeout);
-	if (r > 0)
+	/* it fails for a signal, or while memory is short: then nothing has come */
+	if (poll(p, sizeof(p) / sizeof(p[0]), timeout) > 0)
 		l->busy = true;
-	if (r < 0 && errno != EINTR)
-		return -errno;
-	return 0;
 }
 
-/* Wait until there is something to do; do one of each, and drain the rings.  0 or -errno:
- * loaderd cannot go on. */
-static int loaderd_turn(struct loaderd *l)
+/* Wait until there is something to do; do one of each, and drain the rings. */
+static void loaderd_turn(struct loaderd *l)
 {
 	bool quiet = !l->busy && l->sampling.enabled && l->drain.fd >= 0 && !l->drain.full;
 	uint64_t now;
-	int r;
 
 	/* from here on a sample wakes us; one that came before does not */
 	*l->bpf.wake = quiet;
 	if (quiet)
-		l->busy = loaderd_drain(l) > 0;
-	r = loaderd_wait(l, quiet);
-	if (!r)
-		r = loaderd_hear_opener(l);
-	if (r)
-		return r;
+		l->busy = loaderd_drain(l);
+	loaderd_wait(l, quiet);
+	loaderd_hear_opener(l);
 	ring_buffer__consume(l->request_ring);
-	if (l->drain.fd >= 0)
-		r = loaderd_drain(l);
-	if (r < 0)
-		return r;
-	if (r > 0)
+	if (l->drain.fd >= 0 && loaderd_drain(l))
 		l->busy = true;
 	loaderd_hear_hub(l);
 	loaderd_begin(l);
@@ -458,7 +444,6 @@ static int loaderd_turn(struct loaderd *l)
 	if (quiet && l->busy)
 		l->tick_ns = now;
 	loaderd_tick(l, now);
-	return 0;
 }
 
 static void loaderd_on_signal(int sig)
@@ -467,6 +452,12 @@ static void loaderd_on_signal(int sig)
 }
 
 /* --- start and end ------------------------------------------------------------------ */
+
+static _Noreturn void loaderd_give_up(const char *what, int r)
+{
+	log_err("%s: %s", what, strerror(-r));
+	exit(1);
+}
 
 /* The walker must see our own code where the kernel says it is. */
 static void loaderd_check_mapping(void *ctx, const struct request_file *n)
@@ -481,7 +472,7 @@ static void loaderd_check_mapping(void *ctx, const struct request_file *n)
 		l->blind = true;
 }
 
-static int loaderd_self_check(struct loaderd *l)
+static void loaderd_self_check(struct loaderd *l)
 {
 	struct file_key key;
 
@@ -489,13 +480,12 @@ static int loaderd_self_check(struct loaderd *l)
 		l->blind = true;
 	if (bpf_list(&l->bpf, 0, loaderd_check_mapping, l) && l->bpf.can_list)
 		l->blind = true;
-	if (!l->blind)
-		return 0;
-	log_err("this kernel's mappings are not where trifold looks for them; please report `uname -r`");
-	return -ENOTSUP;
+	if (l->blind)
+		loaderd_give_up("this kernel's mappings are not where trifold looks for them; "
+				"please report `uname -r`", -ENOTSUP);
 }
 
-static int loaderd_setup_bpf(struct loaderd *l)
+static void loaderd_setup_bpf(struct loaderd *l)
 {
 	int r;
 
@@ -505,22 +495,18 @@ static int loaderd_setup_bpf(struct loaderd *l)
 	if (store_get(STORE_LAYOUT, 0) < 0)
 		store_clear();
 	r = bpf_load(&l->bpf, l->set.frequency, &l->set.filter);
-	if (r) {
-		log_err("cannot load the BPF programs: %s (is this kernel 5.10 "
-			"or newer, 6.2 under lockdown=confidentiality, with "
-			"/sys/kernel/btf/vmlinux? `sudo trifold doctor` looks)",
-			strerror(-r));
-		return r;
-	}
-	r = loaderd_self_check(l);
 	if (r)
-		return r;
+		loaderd_give_up("cannot load the BPF programs (is this kernel 5.10 or newer, 6.2 "
+				"under lockdown=confidentiality, with /sys/kernel/btf/vmlinux? "
+				"`sudo trifold doctor` looks)", r);
+	loaderd_self_check(l);
 	elements_init(&l->entries.elements, l->bpf.slabs_fd, l->bpf.slab0_fd,
 		      l->set.table_mib << 20);
 	sampling_former(&l->former);
 	l->sample_ring = ring_buffer__new(l->bpf.ring_fd, drain_record, &l->drain, NULL);
 	l->request_ring = ring_buffer__new(l->bpf.requests_fd, loaderd_request, l, NULL);
-	return l->sample_ring && l->request_ring ? 0 : -errno;
+	if (!l->sample_ring || !l->request_ring)
+		loaderd_give_up("cannot map the rings", -errno);
 }
 
 static void loaderd_setup_hub(struct loaderd *l)
@@ -543,21 +529,19 @@ static void loaderd_setup_hub(struct loaderd *l)
 		l->hub.counts_fd = l->bpf.counts_fd;
 }
 
-static int loaderd_setup(struct loaderd *l)
+static void loaderd_setup(struct loaderd *l)
 {
 	int r = opener_start(&l->opener, l->set.opener_uid, l->set.gid);
 
-	if (!r)
-		r = loaderd_setup_bpf(l);
 	if (r)
-		return r;
+		loaderd_give_up("cannot start the opener", r);
+	loaderd_setup_bpf(l);
 	loaderd_setup_hub(l);
 	l->stats.start_ns = clock_ns(CLOCK_REALTIME);
 	r = sampling_open(&l->sampling, l->bpf.sample_fd, l->bpf.cpus, l->set.frequency);
 	if (r)
-		log_err("cannot open perf events: %s (kernel.perf_event_paranoid of 2 is enough; "
-			"at 3 Debian's kernels want CAP_SYS_ADMIN)", strerror(-r));
-	return r;
+		loaderd_give_up("cannot open perf events (kernel.perf_event_paranoid of 2 is "
+				"enough; at 3 Debian's kernels want CAP_SYS_ADMIN)", r);
 }
 
 /* A request must be answered before the process that it is about ends, on a busy host too.
@@ -602,7 +586,6 @@ int main(__attribute__((unused)) int argc, char **argv)
 		.requests = { .entries = &l.entries, .opener = &l.opener },
 		.hub = { .conn.fd = -1, .samples_fd = -1, .stats = &l.stats },
 	};
-	int r = 0;
 
 	log_init("trifold-loaderd", false);
 	loaderd_parse(&l.set, argv + 1);
@@ -613,14 +596,13 @@ int main(__attribute__((unused)) int argc, char **argv)
 	signal(SIGTERM, loaderd_on_signal);
 	signal(SIGINT, loaderd_on_signal);
 	signal(SIGUSR1, loaderd_on_signal);
-	if (loaderd_setup(&l))
-		return 1;
+	loaderd_setup(&l);
 	confine_main(l.set.uid, l.set.gid);
 	service_notify("READY=1\nSTATUS=samples for trifold-symbolizerd while that runs");
 	log_info("sampling %u CPUs at %u Hz (%s)", l.sampling.n, (unsigned int)l.set.frequency,
 		 l.sampling.hardware ? "cpu-cycles" : "cpu-clock");
-	while (!ended && !r)
-		r = loaderd_turn(&l);
+	while (!ended && !l.failed)
+		loaderd_turn(&l);
 	loaderd_finish(&l);
-	return r ? 1 : 0;
+	return l.failed;
 }

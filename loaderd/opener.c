@@ -126,37 +126,36 @@ static int opener_open_mapping(const struct request_file *q, char *path, ssize_t
 	return fd;
 }
 
-/* Have CAP_DAC_READ_SEARCH in effect, or be a user who owns no file.  0 or -errno. */
-static int opener_privileged(bool yes)
+/* Have these of the opener's capabilities in effect.  0, or -1 and errno. */
+static int opener_use(uint64_t caps)
 {
 	struct __user_cap_header_struct hdr = { _LINUX_CAPABILITY_VERSION_3, 0 };
-	struct __user_cap_data_struct d[2];
+	uint64_t all = confinement_opener.caps;
+	struct __user_cap_data_struct d[2] = {
+		{ (uint32_t)caps, (uint32_t)all, 0 },
+		{ (uint32_t)(caps >> 32), (uint32_t)(all >> 32), 0 },
+	};
 
-	if (syscall(SYS_capget, &hdr, d) < 0)
-		return -errno;
-	d[0].effective = d[0].permitted;
-	if (!yes)
-		d[0].effective &= ~(1u << CAP_DAC_READ_SEARCH);
-	if (syscall(SYS_capset, &hdr, d) < 0)
-		return -errno;
-	return 0;
+	return (int)syscall(SYS_capset, &hdr, d);
 }
 
 /*
  * Open a path below a root, which its links cannot leave.  Any user may have made what is
- * there, also by bind mounts: so only what every user may reach and read is opened.
+ * there, also by bind mounts: so only what every user may reach and read is opened, by a
+ * user who owns no file.
  */
 static int opener_open_below(const char *root, const char *path, const uint64_t *layer)
 {
 	struct open_how how = { .flags = O_PATH | O_CLOEXEC,
 				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
 	int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	int r = opener_privileged(false);
+	int r;
 
-	if (!r)
-		r = opener_reopen(syscall(SYS_openat2, dir, path, &how, sizeof(how)), layer, 0);
+	if (opener_use(confinement_opener.caps & ~CAP(DAC_READ_SEARCH)))
+		_exit(1);
+	r = opener_reopen(syscall(SYS_openat2, dir, path, &how, sizeof(how)), layer, 0);
 	close(dir);
-	if (opener_privileged(true))
+	if (opener_use(confinement_opener.caps))
 		_exit(1);
 	return r;
 }

@@ -196,7 +196,7 @@ TEST(service_without_a_manager_is_silent)
 	service_status("x");
 	service_alive();
 	setenv("NOTIFY_SOCKET", "relative", 1);
-	CHECK_EQ(service_init(), -EINVAL);
+	CHECK_EQ(service_init(), -ENOENT);
 	memset(longer, '/', sizeof(longer) - 1);
 	longer[sizeof(longer) - 1] = '\0';
 	setenv("NOTIFY_SOCKET", longer, 1);
