@@ -7,10 +7,8 @@ static const char *const verdict_names[MSG__VERDICTS] = {
 	"truncated, or descriptors withheld (SELinux or AppArmor?)",
 };
 
-const char *msg_verdict_name(int verdict)
+const char *msg_verdict_name(enum msg_verdict verdict)
 {
-	if (verdict < 0 || verdict >= MSG__VERDICTS)
-		return "?";
 	return verdict_names[verdict];
 }
 

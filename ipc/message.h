@@ -93,7 +93,7 @@ enum msg_verdict {
 	MSG__VERDICTS
 };
 
-const char *msg_verdict_name(int verdict);
+const char *msg_verdict_name(enum msg_verdict verdict);
 
 /*
  * Check a received datagram before a handler gets it: `got` bytes of payload came

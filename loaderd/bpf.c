@@ -173,12 +173,7 @@ int bpf_load(struct bpf *b, uint32_t frequency, const struct task_filter *filter
 		r = bpf_do_load(b, frequency, filter, i < 2, i > 0);
 	if (r)
 		return r;
-	b->ring_fd = bpf_map__fd(b->skel->maps.ring);
-	b->requests_fd = bpf_map__fd(b->skel->maps.requests);
 	b->files_fd = bpf_map__fd(b->skel->maps.files);
-	b->slabs_fd = bpf_map__fd(b->skel->maps.slabs);
-	b->slab0_fd = bpf_map__fd(b->skel->maps.slab0);
-	b->sample_fd = bpf_program__fd(b->skel->progs.sample);
 	b->counts_fd = bpf_map__fd(b->skel->maps.counts);
 	b->left_fd = bpf_map__fd(b->skel->maps.left);
 	b->wake = &b->skel->bss->wake;
@@ -193,6 +188,16 @@ int bpf_load(struct bpf *b, uint32_t frequency, const struct task_filter *filter
 	if (bpf_map_freeze(b->counts_fd))
 		return -errno;
 	return bpf_attach_name(b);
+}
+
+int bpf_map_fd(const struct bpf *b, const char *name)
+{
+	return bpf_object__find_map_fd_by_name(b->skel->obj, name);
+}
+
+int bpf_sample_fd(const struct bpf *b)
+{
+	return bpf_program__fd(b->skel->progs.sample);
 }
 
 int bpf_identify(struct bpf *b, const void *addr, struct file_key *ret)

@@ -21,8 +21,7 @@ struct bpf {
 	uint32_t *wake;		/* 1: BPF wakes us for each sample */
 	uint32_t *modules;	/* BPF sets it when a module was loaded or unloaded */
 	uint64_t map_bytes;	/* of all maps but the later slabs: keys and values */
-	/* of maps, and of the sampler's program */
-	int ring_fd, requests_fd, files_fd, slabs_fd, slab0_fd, sample_fd;
+	int files_fd;		/* the map that is asked most often */
 	int left_fd;		/* struct msg_hello_loader [1], for a successor */
 	int counts_fd;		/* only BPF can write this one */
 	uint32_t cpus;		/* possible ones: its elements */
@@ -33,6 +32,10 @@ struct bpf {
  * store.  libbpf writes to standard error what the kernel refuses, unless
  * libbpf_set_print() says otherwise.  0 or -errno. */
 int bpf_load(struct bpf *b, uint32_t frequency, const struct task_filter *filter);
+
+/* A map, by its name; and the sampler's program.  Descriptors, borrowed. */
+int bpf_map_fd(const struct bpf *b, const char *name);
+int bpf_sample_fd(const struct bpf *b);
 
 /* Identity of the file mapped at addr in this process, as the kernel has it
  * (by the sampler's own walker).  0; 1: its path is the host's; or -ENOENT. */

@@ -500,11 +500,11 @@ static void loaderd_setup_bpf(struct loaderd *l)
 				"under lockdown=confidentiality, with /sys/kernel/btf/vmlinux? "
 				"`sudo trifold doctor` looks)", r);
 	loaderd_self_check(l);
-	elements_init(&l->entries.elements, l->bpf.slabs_fd, l->bpf.slab0_fd,
-		      l->set.table_mib << 20);
+	elements_init(&l->entries.elements, bpf_map_fd(&l->bpf, "slabs"),
+		      bpf_map_fd(&l->bpf, "slab0"), l->set.table_mib << 20);
 	sampling_former(&l->former);
-	l->sample_ring = ring_buffer__new(l->bpf.ring_fd, drain_record, &l->drain, NULL);
-	l->request_ring = ring_buffer__new(l->bpf.requests_fd, loaderd_request, l, NULL);
+	l->sample_ring = ring_buffer__new(bpf_map_fd(&l->bpf, "ring"), drain_record, &l->drain, NULL);
+	l->request_ring = ring_buffer__new(bpf_map_fd(&l->bpf, "requests"), loaderd_request, l, NULL);
 	if (!l->sample_ring || !l->request_ring)
 		loaderd_give_up("cannot map the rings", -errno);
 }
@@ -538,7 +538,7 @@ static void loaderd_setup(struct loaderd *l)
 	loaderd_setup_bpf(l);
 	loaderd_setup_hub(l);
 	l->stats.start_ns = clock_ns(CLOCK_REALTIME);
-	r = sampling_open(&l->sampling, l->bpf.sample_fd, l->bpf.cpus, l->set.frequency);
+	r = sampling_open(&l->sampling, bpf_sample_fd(&l->bpf), l->bpf.cpus, l->set.frequency);
 	if (r)
 		loaderd_give_up("cannot open perf events (kernel.perf_event_paranoid of 2 is "
 				"enough; at 3 Debian's kernels want CAP_SYS_ADMIN)", r);

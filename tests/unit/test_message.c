@@ -173,6 +173,4 @@ TEST(message_verdicts_have_names)
 {
 	for (int v = 0; v < MSG__VERDICTS; v++)
 		CHECK(strcmp(msg_verdict_name(v), "?"));
-	CHECK(!strcmp(msg_verdict_name(-1), "?"));
-	CHECK(!strcmp(msg_verdict_name(MSG__VERDICTS), "?"));
 }
