@@ -118,8 +118,9 @@ int ask_recv(int socket, void *m, size_t size, int *fds, int *n, int flags)
 		return 0;
 	if (len <= 0)
 		return -EPIPE;
+	/* descriptors: the sockets ask for nothing else */
 	c = CMSG_FIRSTHDR(&mh);
-	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS) {
+	if (c) {
 		*n = (int)((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
 		memcpy(fds, CMSG_DATA(c), (size_t)*n * sizeof(int));
 	}

@@ -14,7 +14,7 @@
 
 #define BACKLOG		8
 
-static const struct {
+static const struct runtime_socket {
 	const char *path;
 	int type;
 	enum identity who;		/* may connect */
@@ -38,13 +38,8 @@ static int runtime_make_dir(void)
 {
 	struct stat st;
 
-	if (mkdir(RUNTIME_DIR, 0755) == 0) {
-		/* whatever the umask is */
-		if (chmod(RUNTIME_DIR, 0755) < 0)
-			return runtime_failed(RUNTIME_DIR);
-	} else if (errno != EEXIST) {
+	if (mkdir(RUNTIME_DIR, 0755) < 0 && errno != EEXIST)
 		return runtime_failed(RUNTIME_DIR);
-	}
 	if (lstat(RUNTIME_DIR, &st) < 0)
 		return runtime_failed(RUNTIME_DIR);
 	if (S_ISDIR(st.st_mode) && st.st_uid == 0 && !(st.st_mode & 022))
@@ -63,11 +58,8 @@ static void runtime_name_holder(int lock)
 	warnx("another trifold is running (pid %d): only one can", pid);
 }
 
-/*
- * 0: the lock is ours.  -EAGAIN: its file is not the one that is there now, since its
- * holder has removed it; or an earlier version left it, which every user could open and
- * so lock: it is removed.  Or another -errno.
- */
+/* 0: the lock is ours.  -EAGAIN: its file is not the one that is there now, since its
+ * holder has removed it.  Or another -errno. */
 static int runtime_lock_file(int fd)
 {
 	struct stat ours, there;
@@ -79,11 +71,7 @@ static int runtime_lock_file(int fd)
 	if (fstat(fd, &ours) < 0 || lstat(LOCK_FILE, &there) < 0 ||
 	    ours.st_ino != there.st_ino || ours.st_dev != there.st_dev)
 		return -EAGAIN;
-	if (!(ours.st_mode & 077))
-		return 0;
-	if (unlink(LOCK_FILE) < 0)
-		return runtime_failed(LOCK_FILE);
-	return -EAGAIN;
+	return 0;
 }
 
 /* A descriptor of the locked file, or -errno; -EAGAIN: to be tried again. */
@@ -140,28 +128,21 @@ int runtime_dir_connect(void)
 
 static int runtime_make_socket(int i, const struct identities *ids)
 {
-	const char *path = runtime_sockets[i].path;
-	enum identity who = runtime_sockets[i].who;
-	int type = runtime_sockets[i].type;
+	const struct runtime_socket *s = &runtime_sockets[i];
+	int fd = socket(AF_UNIX, s->type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
-	mode_t mask;
-	int fd, r;
 
-	fd = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	strcpy(addr.sun_path, path);
-	unlink(path);
-	/* no other user can connect, from the first moment on */
-	mask = umask(0177);
-	r = bind(fd, (struct sockaddr *)&addr, sizeof(addr));
-	umask(mask);
-	if (r < 0 || chown(path, ids->uid[who], ids->gid[who]) < 0)
-		return runtime_failed(path);
-	if (type == SOCK_SEQPACKET && listen(fd, BACKLOG) < 0)
-		return runtime_failed(path);
+	strcpy(addr.sun_path, s->path);
+	unlink(s->path);
+	/* by the umask no other user can connect, from the first moment on */
+	if (bind(fd, (struct sockaddr *)&addr, sizeof(addr)) < 0 ||
+	    chown(s->path, ids->uid[s->who], ids->gid[s->who]) < 0 ||
+	    (s->type == SOCK_SEQPACKET && listen(fd, BACKLOG) < 0))
+		return runtime_failed(s->path);
 	return fd;
 }
 
-int runtime_dir_make(int socket[RUNTIME_SOCKETS], const struct identities *ids)
+static int runtime_make_all(int socket[RUNTIME_SOCKETS], const struct identities *ids)
 {
 	int r = runtime_lock(ids->uid[ID_HUB]);
 
@@ -183,6 +164,16 @@ int runtime_dir_make(int socket[RUNTIME_SOCKETS], const struct identities *ids)
 		}
 	}
 	return 0;
+}
+
+int runtime_dir_make(int socket[RUNTIME_SOCKETS], const struct identities *ids)
+{
+	/* only the owner can write, and so connect */
+	mode_t mask = umask(022);
+	int r = runtime_make_all(socket, ids);
+
+	umask(mask);
+	return r;
 }
 
 void runtime_dir_remove(void)
