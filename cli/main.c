@@ -78,8 +78,9 @@ int main(int argc, char **argv)
 	const char *name = "";
 	const struct command *c;
 	struct options o;
+	struct front front;
 	char err[256];
-	int r;
+	bool begun;
 
 	if (argc > 1)
 		name = argv[1];
@@ -95,10 +96,8 @@ int main(int argc, char **argv)
 		return 1;
 	if (geteuid() == 0 && (!strcmp(name, "run") || !strcmp(name, "record")))
 		return start_supervisor(argc, argv);
-	r = front_begin(argc, argv);
-	if (r < 0)
-		return 1;
-	if (r) {		/* the command follows "front" and a uid */
+	begun = front_begin(argc, argv, &front);
+	if (begun) {		/* the command follows "front" and a uid */
 		argc -= 2;
 		argv += 2;
 		name = argv[1];
@@ -116,6 +115,8 @@ int main(int argc, char **argv)
 	if (!c)
 		return main_refuse_unknown(name);
 	options_defaults(&o);
+	if (begun)
+		o.front = &front;
 	if (options_parse(main_visible_command(c), argc - 1, argv + 1, &o, err,
 			  sizeof(err))) {
 		log_err("%s", err);

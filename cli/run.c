@@ -26,7 +26,7 @@ static void run_say_root(const char *command)
 
 int run_run(const struct options *o)
 {
-	if (front_begun())
+	if (o->front)
 		return front_run(o);
 	if (!running_units_forbid())
 		run_say_root("run");
@@ -38,7 +38,7 @@ int run_record(const struct options *given)
 	struct options o = *given;
 	int r;
 
-	if (front_begun())
+	if (given->front)
 		return front_record(given);
 	r = output_check(&o);
 	if (r)

@@ -71,7 +71,7 @@ struct loaderd {
 	bool ready;		/* it has the tables of what runs, or had time enough */
 };
 
-static volatile sig_atomic_t ended;	/* by this signal */
+static volatile sig_atomic_t ended;	/* by this signal, whose handler has no argument */
 
 /* --- arguments -------------------------------------------------------------------- */
 

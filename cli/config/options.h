@@ -31,6 +31,7 @@
 #define OPTIONS_GIVEN_MAX	32
 
 struct config;
+struct front;
 
 struct given {
 	const char *name, *text;	/* of an option; text "": it takes none */
@@ -90,6 +91,7 @@ struct options {
 	bool defaults, effective;
 	struct given given[OPTIONS_GIVEN_MAX];
 	uint32_t n_given;
+	const struct front *front;	/* NULL: this process is none */
 	/* of the recorder, see recorder.h */
 	uint32_t batch_fd, control_fd, seal_uid;
 	const char *command;

@@ -12,13 +12,10 @@
 #include "cli/config/env.h"
 #include "cli/config/transfer.h"
 #include "cli/config/confine.h"
-#include "cli/front/show.h"
 #include "cli/record/output.h"
 #include "common/log.h"
 
 #define FRONT_PLAN_S	60	/* to read configuration and arguments */
-
-static enum { FRONT_NONE, FRONT_FRONT, FRONT_READER } front_is;
 
 /* For a file that is a pipe, or a file system that hangs. */
 static void front_late(int sig)
@@ -32,12 +29,7 @@ static void front_late(int sig)
 	_exit(1);
 }
 
-bool front_begun(void)
-{
-	return front_is != FRONT_NONE;
-}
-
-int front_begin(int argc, char **argv)
+bool front_begin(int argc, char **argv, struct front *ret)
 {
 	static const int ignored[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP,
 				       SIGPIPE };
@@ -45,20 +37,17 @@ int front_begin(int argc, char **argv)
 	bool reader = argc > 3 && !strcmp(argv[1], "reader");
 
 	if (!front && !reader)
-		return 0;
-	show_note_terminal();
+		return false;
+	ret->reader = reader;
+	show_note_terminal(&ret->terminal);
 	/* the supervisor says when to end; the terminal sends signals to both */
 	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
 		signal(ignored[i], SIG_IGN);
 	prctl(PR_SET_NAME, argv[0]);
 	signal(SIGALRM, front_late);
 	alarm(FRONT_PLAN_S);
-	if (front)
-		front_is = FRONT_FRONT;
-	else
-		front_is = FRONT_READER;
 	confine_front_reading((uid_t)strtoul(argv[2], NULL, 10));
-	return 1;
+	return true;
 }
 
 /* Give the configuration to the front. */
@@ -86,13 +75,13 @@ int front_run(const struct options *given)
 		return 1;
 	}
 	config_apply(&c, &o);
-	if (front_is == FRONT_READER)
+	if (o.front->reader)
 		r = front_read_again(&c);
 	else {
 		if (!o.output && !config_env_network(&c))
 			o.output = RUN_OUTPUT;
 		if (output_settle_format(&o, "run"))
-			r = show(&o, &everything, &c, true);
+			r = show(&o, &everything, &c, true, &o.front->terminal);
 		else
 			r = EXIT_USAGE;
 	}
@@ -113,7 +102,7 @@ int front_record(const struct options *given)
 	if (!options_given(&o, "frequency"))
 		o.frequency = target.kind == TARGET_COMMAND ?
 			FREQUENCY_COMMAND : FREQUENCY_RECORD;
-	r = show(&o, &target, NULL, false);
+	r = show(&o, &target, NULL, false, &o.front->terminal);
 	target_release(&target);
 	return r;
 }
@@ -123,7 +112,9 @@ int front_daemons(const struct options *given)
 	struct target everything = { .kind = TARGET_ALL, .ended = -1 };
 	struct options o = *given;
 
+	if (!o.front)
+		return 1;
 	/* until it is asked to end, without a line about Ctrl-C */
 	o.duration_ms = DURATION_MAX_S * 1000ULL;
-	return show(&o, &everything, NULL, false);
+	return show(&o, &everything, NULL, false, &o.front->terminal);
 }

@@ -17,15 +17,17 @@
 #include <stdbool.h>
 
 #include "cli/config/options.h"
+#include "cli/front/show.h"
 
-/* If argv names a front, become one and drop root.  1: done; 0: argv names none;
- * -1: failed, after a line in the log. */
-int front_begin(int argc, char **argv);
+struct front {
+	bool reader;
+	struct show_terminal terminal;
+};
 
-/* Is this process a front? */
-bool front_begun(void);
+/* If argv names a front, become one and drop root: true. */
+bool front_begin(int argc, char **argv, struct front *ret);
 
-/* The commands, in a front; they return its exit status. daemons: only start them
+/* The commands, given .front; they return its exit status. daemons: only start them
  * and show nothing (`trifold top`). */
 int front_run(const struct options *given);
 int front_record(const struct options *given);

@@ -49,15 +49,11 @@ struct show {
 	struct report_run run;
 };
 
-static int show_tty = -1;	/* the terminal's; -1: there is none */
-static bool show_nohup;
-
-void show_note_terminal(void)
+void show_note_terminal(struct show_terminal *ret)
 {
-	show_nohup = signals_nohup();
-	if (!show_nohup)
-		show_tty = open("/dev/tty", O_RDONLY | O_NOCTTY | O_NONBLOCK |
-				O_CLOEXEC);
+	*ret = (struct show_terminal){ .tty = -1, .nohup = signals_nohup() };
+	if (!ret->nohup)
+		ret->tty = open("/dev/tty", O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
 }
 
 static void show_read(struct show *s, uint64_t now)
@@ -358,7 +354,8 @@ static int show_open(struct show *s, const struct options *o, bool plain)
 			  sizeof(int));
 }
 
-int show(struct options *o, struct target *target, struct config *c, bool plain)
+int show(struct options *o, struct target *target, struct config *c, bool plain,
+	 const struct show_terminal *terminal)
 {
 	static struct show s;
 	struct phases *p = &s.phases;
@@ -379,8 +376,8 @@ int show(struct options *o, struct target *target, struct config *c, bool plain)
 	p->console = &s.console;
 	p->ops = &show_ops;
 	p->arg = &s;
-	p->tty = show_tty;
-	p->nohup = show_nohup;
+	p->tty = terminal->tty;
+	p->nohup = terminal->nohup;
 	p->n_page = s.page.sockets.n;
 	memcpy(p->page, s.page.sockets.fd, sizeof(p->page));
 	phases_begin(p, now_ns());

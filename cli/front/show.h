@@ -10,9 +10,13 @@
 
 #define SHOW_SUPERVISOR_FD	3	/* the socket to it */
 
-/* Remember the terminal, and whether SIGHUP is ignored: call before signals are
- * set and rights given up. */
-void show_note_terminal(void);
+struct show_terminal {
+	int tty;		/* -1: there is none */
+	bool nohup;		/* SIGHUP is ignored */
+};
+
+/* Call it before signals are set and rights given up. */
+void show_note_terminal(struct show_terminal *ret);
 
 /*
  * Make the plan, give up the last rights, run the programs and show progress;
@@ -20,6 +24,7 @@ void show_note_terminal(void);
  * changed by a reload; NULL: there is none.  Returns the exit status: of the
  * recorded command, where there is one, or 0; 1 if profiling failed.
  */
-int show(struct options *o, struct target *target, struct config *c, bool plain);
+int show(struct options *o, struct target *target, struct config *c, bool plain,
+	 const struct show_terminal *terminal);
 
 #endif /* CLI_FRONT_SHOW_H */

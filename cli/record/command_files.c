@@ -23,21 +23,19 @@
 #define LIST_NS		NSEC_PER_SEC	/* for the interpreter's whole list */
 #define LIST_BYTES	65536
 
-static unsigned int files_mapped;
-
-/* A descriptor of a file that is mapped now, or -1. */
-static int command_map(const char *path)
+/* A descriptor of a file that is mapped now and counted, or -1. */
+static int command_map(const char *path, unsigned int *mapped)
 {
 	struct stat st;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
 	if (fd < 0)
 		return -1;
-	if (files_mapped < COMMAND_FILES_MAX && !fstat(fd, &st) &&
+	if (*mapped < COMMAND_FILES_MAX && !fstat(fd, &st) &&
 	    S_ISREG(st.st_mode) && st.st_size &&
 	    mmap(NULL, 1, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0) !=
 		    MAP_FAILED) {
-		files_mapped++;
+		*mapped += 1;
 		return fd;
 	}
 	close(fd);
@@ -117,7 +115,7 @@ static size_t command_listed(int fd, char *to, size_t size)
 }
 
 /* Each line is "NAME => /PATH (ADDRESS)" or "/PATH (ADDRESS)". */
-static void command_libraries(const char *interp, const char *path)
+static void command_libraries(const char *interp, const char *path, unsigned int *mapped)
 {
 	static char text[LIST_BYTES + 1];
 	char *line, *rest = text, *at;
@@ -141,18 +139,18 @@ static void command_libraries(const char *interp, const char *path)
 		if (!at || !strchr(at, '('))
 			continue;
 		at[strcspn(at, " (")] = '\0';
-		close(command_map(at));
+		close(command_map(at, mapped));
 	}
 }
 
 /* Map the file; of a script the program that its first line names, too.  A
  * descriptor of the program and its path, or -1. */
-static int command_program(char path[PATH_MAX])
+static int command_program(char path[PATH_MAX], unsigned int *mapped)
 {
 	char next[PATH_MAX];
 
 	for (int i = 0; i <= SCRIPTS_MAX; i++) {
-		int fd = command_map(path);
+		int fd = command_map(path, mapped);
 
 		if (fd < 0 || !command_script(fd, next))
 			return fd;
@@ -165,19 +163,20 @@ static int command_program(char path[PATH_MAX])
 unsigned int command_files_map(const char *name)
 {
 	char path[PATH_MAX], interp[PATH_MAX];
+	unsigned int mapped = 0;
 	const char *base;
 	int fd;
 
 	if (command_path(name, path))
 		return 0;
-	fd = command_program(path);
+	fd = command_program(path, &mapped);
 	if (fd >= 0 && command_interp(fd, interp)) {
-		close(command_map(interp));
+		close(command_map(interp, &mapped));
 		base = strrchr(interp, '/');
 		/* another process would run the program instead */
 		if (base && !strncmp(base, "/ld-", 4))
-			command_libraries(interp, path);
+			command_libraries(interp, path, &mapped);
 	}
 	close(fd);
-	return files_mapped;
+	return mapped;
 }

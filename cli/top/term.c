@@ -11,7 +11,7 @@
 
 #include "common/log.h"
 
-/* tputs(3) passes only a character. */
+/* Of a whole file, since tputs(3) passes only a character. */
 static struct top_term *into;
 
 static int top_term_put(int c)

@@ -112,7 +112,8 @@ struct walk_kernel {
 	struct scratch scratch;		/* its end is of any size */
 };
 
-static struct walk *walking;	/* the one of the sample that is being taken */
+static struct walk *walking;	/* of the sample that is being taken: the
+				 * kernel's helpers, below, have no argument for it */
 
 static void *walk_vma(const struct walk_kernel *k, __u32 i)
 {

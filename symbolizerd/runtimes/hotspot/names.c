@@ -13,7 +13,8 @@
 #include "symbolizerd/symbols/java_name.h"
 #include "symbolizerd/symbols/utf8.h"
 
-/* The memory that the sampler's functions read: a worker visits one process. */
+/* The memory that the sampler's functions read: a worker visits one process.  Their calls of
+ * bpf_probe_read_user() are the sampler's, too, and name no memory. */
 static struct process_memory *names_memory;
 
 static long names_read_user(void *dst, __u32 size, const void *src)
