@@ -10,7 +10,7 @@
 
 int entries_get(const struct entries *e, const struct file_key *key, struct file_entry *ret)
 {
-	return bpf_map_lookup_elem(e->bpf->files_fd, key, ret) ? -errno : 0;
+	return bpf_map_lookup_elem(e->bpf->files_fd, key, ret);
 }
 
 int entries_confirmed(struct entries *e, const struct file_key *key, bool ask)
@@ -22,7 +22,7 @@ int entries_confirmed(struct entries *e, const struct file_key *key, bool ask)
 	entry.state &= ~FILE_ASK;
 	if (ask)
 		entry.state |= FILE_ASK;
-	return bpf_map_update_elem(e->bpf->files_fd, key, &entry, BPF_ANY) ? -errno : 0;
+	return bpf_map_update_elem(e->bpf->files_fd, key, &entry, BPF_ANY);
 }
 
 /* --- what the hub says ------------------------------------------------------- */

@@ -337,8 +337,13 @@ static bool loaderd_is_ready(struct loaderd *l)
 	return l->ready;
 }
 
-/* Tell a new hub what there is, then send it the files that are mapped; and begin to
- * sample when it is ready. */
+/*
+ * Tell a new hub what there is, then send it the files that are mapped; and begin to
+ * sample when it is ready.  After a former loaderd that takes two connections: over the
+ * first the hub gets the rest of the former one's account, whose counts are in the hello;
+ * loaderd_take_over() ends it.  Over the second ours begins (ACCOUNT_NEXT), and when the
+ * hub has left its first checkpoint for it (ACCOUNT_SAME), we sample.
+ */
 static void loaderd_begin(struct loaderd *l)
 {
 	entries_tell(&l->entries);

@@ -194,8 +194,8 @@ static bool opener_denies_mem(uint32_t tgid)
 	char link[32], exe[MSG_PATH_MAX + 1] = "", *base;
 
 	snprintf(link, sizeof(link), "/proc/%u/exe", tgid);
-	if (readlink(link, exe, sizeof(exe) - 1) < 0)
-		return true;
+	/* that of nobody stays empty */
+	(void)!readlink(link, exe, sizeof(exe) - 1);
 	base = strrchr(exe, '/');
 	if (!base)
 		return true;

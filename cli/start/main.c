@@ -181,23 +181,22 @@ static void start_add_words(struct start_args *args, enum program id)
 /* Has the process these arguments, as /proc/PID/cmdline has them? */
 static bool start_same(const struct start_args *args, int pid)
 {
-	static char want[SAME_MAX], have[SAME_MAX + 1];
+	static char have[SAME_MAX];
 	char *path = start_text("/proc/%d/cmdline", pid);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	size_t n = 0, got;
+	size_t at = 0, got;
 
 	if (fd < 0)
 		err(1, "%s", path);
+	got = start_read_all(fd, have, sizeof(have), path);
 	for (int i = 0; i < args->n; i++) {
 		size_t len = strlen(args->word[i]) + 1;
 
-		if (len > sizeof(want) - n)
-			errx(1, "too many words");
-		memcpy(want + n, args->word[i], len);
-		n += len;
+		if (len > got - at || memcmp(have + at, args->word[i], len))
+			return false;
+		at += len;
 	}
-	got = start_read_all(fd, have, sizeof(have), path);
-	return got == n && !memcmp(have, want, n);
+	return at == got;
 }
 
 static int start_reload(const struct start_args *args, int pid)

@@ -7,6 +7,11 @@
  * nothing, from the range that nothing uses (0x70000000..0x7fffffff, systemd's
  * UIDS-GIDS.md: above those of containers, and never given to a service): no user
  * and no group has them, and no process runs under such a uid.
+ *
+ * Somebody else may begin to use them later.  But a user cannot bring that about:
+ * nobody becomes another uid without root, or newuidmap(1) and a range of
+ * /etc/subuid, where these ids must not be.  Therefore they are looked for once, so that
+ * two trifolds, or one and a container that does not keep to its range, are apart.
  */
 #ifndef CLI_SUPERVISOR_IDENTITY_H
 #define CLI_SUPERVISOR_IDENTITY_H
