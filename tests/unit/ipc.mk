@@ -9,6 +9,7 @@ unit_batch_LIBS := -lxxhash -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 unit_counters_SRCS := ipc/counters.c
 unit_service_SRCS := common/service.c common/send_fds.c common/number.c
 unit_log_SRCS := common/log.c
+unit_log_LIBS := -Wl,--wrap=clock_gettime
 unit_evloop_SRCS := common/evloop.c
 unit_sandbox_SRCS := common/sandbox.c common/log.c
 unit_sandbox_LIBS := -lseccomp -lcap-ng
