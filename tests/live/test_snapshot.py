@@ -63,6 +63,23 @@ def state(pid):
         int(re.search(r"TracerPid:\t(\d+)", status).group(1))
 
 
+def at_rest(pid):
+    """All of its threads sleep, and have not run since it was looked at last."""
+    def seen():
+        found = []
+        for t in os.listdir(f"/proc/{pid}/task"):
+            with open(f"/proc/{pid}/task/{t}/status", encoding="utf-8") as f:
+                found.append(re.findall(r"^(?:State|(?:non)?voluntary_ctxt_switches):\t(\S+)", f.read(), re.M))
+        return found
+
+    was = []
+
+    def rests():
+        was.append(seen())
+        return all(s == "S" for s, *_ in was[-1]) and was[-1] in was[-2:-1]
+    wait_for(rests)
+
+
 class Running:
     """A program, from its first line of output on."""
 
@@ -101,7 +118,7 @@ def python():
     """of CPython: its functions and lines are in it; it is said what is; 0600"""
     with scratch() as tmp, Running(sys.executable, RECORDED) as p:
         out = os.path.join(tmp, "x.gz")
-        time.sleep(0.3)
+        at_rest(p.pid)
         r = snapshot(p.pid, "--yes", "--output", out)
         say(r.stdout + r.stderr)
         assert r.returncode == 0 and "strings of the program" in r.stdout, r
@@ -195,8 +212,8 @@ def stopped_before():
             r = snapshot(p.pid, "--yes", "--output", out)
             assert r.returncode == 0, r.stderr
             assert text_of(out).count("\nthread ") == 21
-            time.sleep(0.2)
-            assert state(p.pid) == ("T", 0), state(p.pid)
+            # one that runs has threads that never stop
+            wait_for(lambda: state(p.pid) == ("T", 0))
             p.send_signal(signal.SIGCONT)
             runs_on(p)
 
@@ -214,7 +231,7 @@ def core_file():
         raise Skip("no gcore")
     with scratch() as tmp, Running(sys.executable, RECORDED) as p:
         live, core = os.path.join(tmp, "live.gz"), os.path.join(tmp, "core")
-        time.sleep(0.3)
+        at_rest(p.pid)
         subprocess.run(["gcore", "-o", core, str(p.pid)], check=True, capture_output=True)
         r = snapshot(p.pid, "--yes", "--output", live)
         assert r.returncode == 0, r.stderr
@@ -335,7 +352,6 @@ def compat(tmp):
         say("no 32-bit program runs here")
         return
     try:
-        time.sleep(0.3)
         r = snapshot(p.pid, "--yes")
         say(r.stderr)
         assert r.returncode == 1 and "32-bit" in r.stderr, r
