@@ -331,8 +331,11 @@ next_release() {
 
 # In place of systemd-rpm-macros and those of selinux-policy, which Debian has not: what Fedora before 42
 # and RHEL before 11 make of a file in sysusers.d.  And Debian's brp-compress
-# is run by a shell that does not understand it; and -O1 takes less time.
-macros() {
+# is run by a shell that does not understand it; and -O1 takes less time, as does a build
+# without debug information, which --long has: names of directories are in it.
+macros() {	# --long
+	local debug=
+	[ "$1" != --long ] || debug=" -g"
 	cat >"$tmp/users.sh" <<-'END'
 	while read -r kind user id gecos; do
 		[[ $kind == [ug] ]] && [ "$id" = - ] || continue
@@ -357,7 +360,7 @@ macros() {
 	%selinux_modules_install(s:) selinux-said install %{-s*} %*
 	%selinux_modules_uninstall(s:) selinux-said uninstall %{-s*} %*
 	%selinux_relabel_post(s:) selinux-said after %{-s*}
-	%optflags -O1 -g
+	%optflags -O1$debug
 	%__brp_compress bash %{_rpmconfigdir}/brp-compress %{_prefix}
 	END
 }
@@ -408,7 +411,7 @@ export HOME=$tmp	# macros and database of the user are not asked
 trap 'rm -rf "$tmp"' EXIT
 without="--without check"
 [ -z "${RPM_CHECK:-}" ] || without=
-macros
+macros "${1:-}"
 mkdir "$tmp/rpms1" "$tmp/rpms2"
 clone "$tmp/a"
 clone "$tmp/b/elsewhere"
