@@ -34,6 +34,14 @@ built() {
 	fi
 }
 
+# For its warnings: nothing that clang makes is run, so it need not be fast or have debug
+# information.  The BPF object is that of the build before, by the same clang.
+clang_builds() {
+	mkdir -p "$O-clang/bpf"
+	cp -p "$O"/bpf/sampler.{bpf.o,bpf.d,skel.h} "$O-clang/bpf/"
+	built O="$O-clang" CC=clang CFLAGS=-O1 all
+}
+
 debs() {
 	tests/install/debs.sh && echo "ok - they build"
 }
@@ -67,7 +75,7 @@ start_behind() {
 
 tier_build() {
 	tap "gcc, warnings are errors" built O=$O all live-tools benches
-	beside "clang, warnings are errors" built O=$O-clang CC=clang all
+	beside "clang, warnings are errors" clang_builds
 	beside "lint" tests/lint.sh
 	beside "privileged code" tests/tcb_check.sh $O
 	for t in tests/install/test_*.py tests/install/test_units.sh tests/install/test_apparmor.sh tests/install/test_build_depends.sh; do
@@ -84,7 +92,7 @@ tier_build() {
 
 tier_unit() {
 	local t
-	prepare "unit tests build" built O=$O units
+	prepared "unit tests build" units || return 0
 	for t in $(make -s O=$O list-units); do
 		beside "unit/$t" "$O/unit/$t"
 	done
@@ -92,10 +100,17 @@ tier_unit() {
 
 tier_fuzz() {
 	local t
-	prepare "fuzz targets build" built O=$O fuzzers
+	prepared "fuzz targets build" fuzzers || return 0
 	for t in $(make -s O=$O list-fuzzers); do
 		beside "fuzz/$t" tests/fuzz/run.sh "$O" "$t" "${FUZZ_SECONDS:-5}"
 	done
+}
+
+# Build what a tier runs; false, and nothing else fails for it, if that fails.
+prepared() {	# name, targets
+	local before=$failed
+	prepare "$1" built O=$O "${@:2}"
+	[ "$failed" = "$before" ]
 }
 
 # Words, those of LONG_HOSTILES first.
@@ -115,7 +130,7 @@ hostiles_as_they_are() {
 
 tier_hostile() {
 	local t JOBS=$((JOBS > 1 ? 2 * JOBS : 1))	# they wait for clocks
-	prepare "hostile programs build" built O=$O hostiles sanitized
+	prepared "hostile programs build" hostiles sanitized || return 0
 	hostiles_as_they_are
 	for t in $(long_first $(make -s O=$O list-sanitized)); do
 		beside "sanitized/$t" tests/hostile/sanitized.sh "$O/sanitized/hostile/$t"
@@ -142,7 +157,7 @@ tier_parts() {
 
 # Live tests run two at a time (LIVE_JOBS), each as the only owner of what it starts.  These
 # measure the whole machine, or keep it busy: they run alone, when no guest is left.
-ALONE="test_adversary.py test_clock.py test_filters.py test_first.py test_idle.py test_kernel_names.py
+ALONE="test_adversary.py test_clock.py test_filters.py test_first.py test_kernel_names.py
 test_new_files.py test_own.py test_perf_map.py test_scale.py test_share.py test_shortage.py test_top.py"
 
 tier_live() {
@@ -153,6 +168,8 @@ tier_live() {
 		*)		beside "$t" tests/beside.py "$t" ;;
 		esac
 	done
+	# it waits for containers most of its time
+	beside "tests/install/test_oci.sh" tests/beside.py tests/install/test_oci.sh
 	collect "collector"
 	for t in $LAST; do
 		beside "tests/live/$t" tests/beside.py "tests/live/$t"
@@ -175,24 +192,28 @@ tier_alone() {
 	for t in $ALONE; do
 		tap "tests/live/$t" "tests/live/$t"
 	done
-	for t in tests/live/load_*.py tests/install/test_oci.sh; do
+	for t in tests/live/load_*.py; do
 		tap "$t" "$t"
 	done
 }
 
 # not in ALL_TIERS: what finds most faults soonest (docs/HACKING.md)
 tier_quick() {
-	local t
-	tap "gcc, warnings are errors" built O=$O all live-tools
-	tap "tests build" built O=$O units fuzzers hostiles
+	local t JOBS=$((JOBS > 1 ? 2 * JOBS : 1))
+	prepared "gcc, warnings are errors" all live-tools || return 0
+	prepared "tests build" units fuzzers hostiles || return 0
 	beside "lint" tests/lint.sh
 	beside "privileged code" tests/tcb_check.sh $O
+	# first: they wait for clocks, while the others do not
+	hostiles_as_they_are
 	tier_unit
 	FUZZ_SECONDS=1 tier_fuzz
-	JOBS=$((2 * JOBS)) hostiles_as_they_are
-	for t in test_situations.py test_account.py test_filters.py test_verifier.sh; do
-		tap "tests/live/$t" tests/beside.py "tests/live/$t"
+	together
+	JOBS=$((JOBS > 1 ? 2 : 1))
+	for t in test_situations.py test_account.py test_verifier.sh; do
+		beside "tests/live/$t" tests/beside.py "tests/live/$t"
 	done
+	tap "tests/live/test_filters.py" tests/beside.py tests/live/test_filters.py
 }
 
 # not in ALL_TIERS: what takes longer, before a release
