@@ -20,10 +20,14 @@
 #include "ipc/conn.h"
 #include "ipc/message_loader.h"
 
-/* The memory of these executables, by the beginning of the name, is never opened. */
+/* The memory of these executables, by the beginning of the name, is never opened: they
+ * are ours, keep keys, or are told passwords.  (`su` is too short for that; what a user
+ * runs of it is not dumpable.) */
 #define MEM_DENIED							\
-	"trifold", "ssh-agent", "gpg-agent", "scdaemon", "pinentry",	\
-	"gnome-keyring", "kwallet", "keepass", "krb5kdc", "polkit-agent"
+	"trifold", "ssh", "gpg", "scdaemon", "pinentry",		\
+	"gnome-keyring", "kwallet", "keepass", "krb5kdc", "polkit",	\
+	"pkexec", "sudo", "doas", "login", "passwd", "unix_chkpwd",	\
+	"systemd-ask-pass", "systemd-tty-ask", "vault", "secret-tool"
 
 /*
  * What is sent on .conn is answered there by MSG_OPENED or MSG_OPEN_FAILED with

@@ -18,6 +18,8 @@
 
 #define END_S		5	/* between SIGTERM and SIGKILL */
 #define PATIENCE_S	20	/* for a front that was told twice to end */
+#define LEFT_MS		1500	/* for what daemons have left behind; a process in D waits on */
+#define LEFT_ROUND_MS	2
 #define STARTS_FREE	16	/* without a wait; the later ones are delayed */
 #define STARTS_WAIT_US	50000
 
@@ -267,10 +269,18 @@ static int sup_start_front(struct sup *s)
  * command leaves is not ours. */
 static void sup_end_left(const struct sup *s)
 {
+	int rounds = LEFT_MS / LEFT_ROUND_MS;
+
 	for (int i = 0; i < PROGRAM_LAUNCHER; i++) {
 		while (s->pid[i] && waitpid(-s->pid[i], NULL, WNOHANG) >= 0) {
+			if (rounds == 0) {
+				warnx("a process of group %d does not end, not even by SIGKILL: it waits "
+				      "for a file system that does not answer", s->pid[i]);
+				break;
+			}
 			kill(-s->pid[i], SIGKILL);
-			usleep(2000);
+			usleep(LEFT_ROUND_MS * 1000);
+			rounds--;
 		}
 	}
 }

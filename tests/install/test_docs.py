@@ -62,6 +62,10 @@ def main():
         package for which in ("apt_build", "dnf_build")
         for package in re.search(which + '="([^"]*)"', deps)[1].split()
         if not re.search(rf"(?<![\w-]){re.escape(package)}(?![\w-])", texts["docs/PACKAGING.md"])])
+    denied = re.search(r"#define MEM_DENIED(.*?[^\\])\n", read("loaderd/opener.h"), re.S)[1]
+    check("docs/SECURITY.md names each program whose memory is never opened", [
+        name for name in re.findall(r'"([^"]+)"', denied)
+        if name != "trifold" and f"`{name}`" not in texts["docs/SECURITY.md"]])
     check("docs/README.md leads to every page", [
         p for p in texts if p.startswith("docs/") and p != "docs/README.md" and
         os.path.basename(p) not in texts["docs/README.md"]])

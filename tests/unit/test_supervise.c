@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -31,6 +32,16 @@ unsigned int alarm(unsigned int seconds)
 
 	setitimer(ITIMER_REAL, &t, NULL);
 	return 0;
+}
+
+/* Stands for a process that waits where no signal reaches. */
+static bool no_signal_reaches_groups;
+
+int kill(pid_t pid, int sig)
+{
+	if (pid < 0 && no_signal_reaches_groups)
+		return 0;
+	return (int)syscall(SYS_kill, pid, sig);
 }
 
 static void sleep_ms(unsigned int real)
@@ -88,6 +99,8 @@ static _Noreturn void be(enum program id)
 
 		if (!left) {
 			signal(SIGTERM, SIG_IGN);
+			close(STDERR_FILENO);	/* finish() reads up to the end */
+			close_range(3, ~0U, 0);
 			for (;;)
 				pause();
 		}
@@ -424,6 +437,18 @@ TEST(what_a_daemon_leaves_is_ended)
 	script[PROGRAM_HUB].leaves_child = script[PROGRAM_HUB].dies = true;
 	CHECK_EQ(go(zygote_front), 0);
 	CHECK(seen->left > 0 && kill(seen->left, 0) < 0 && errno == ESRCH);
+	script[PROGRAM_HUB].leaves_child = script[PROGRAM_HUB].dies = false;
+}
+
+TEST(what_cannot_be_ended_keeps_nobody)
+{
+	script[PROGRAM_HUB].leaves_child = script[PROGRAM_HUB].dies = true;
+	no_signal_reaches_groups = true;
+	CHECK_EQ(go(zygote_front), 0);
+	no_signal_reaches_groups = false;
+	CHECK(strstr(said, "does not end, not even by SIGKILL"));
+	CHECK_EQ(seen->removed, 1);
+	CHECK_EQ(kill(seen->left, SIGKILL), 0);
 	script[PROGRAM_HUB].leaves_child = script[PROGRAM_HUB].dies = false;
 }
 
