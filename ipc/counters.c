@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ipc/counters.h"
 
+#include "common/clock.h"
+
 void account_sum(const struct status *st, struct account *ret)
 {
 	const struct loader_stats *l = &st->loader;
@@ -20,6 +22,8 @@ void account_sum(const struct status *st, struct account *ret)
 	under_way = (int64_t)(in_bpf_ring + in_socket + st->hub.pending +
 			      st->hub.outstanding);
 
+	ret->covered_ns = l->covered_ns + t->former_covered_ms * NSEC_PER_MSEC;
+	ret->missed_ns = l->missed_ns + t->former_missed_ms * NSEC_PER_MSEC;
 	ret->taken = l->bpf[BPF_TAKEN] + t->former_taken;
 	ret->delivered = t->outcomes.samples[BATCH_DELIVERED];
 	ret->own = t->own;

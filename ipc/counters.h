@@ -52,6 +52,8 @@ struct hub_totals {
 	uint64_t former_forwarded;
 	uint64_t former_taken;
 	uint64_t former_lost;		/* taken, never forwarded, by their last report */
+	uint64_t former_covered_ms;	/* CPU time that they sampled */
+	uint64_t former_missed_ms;	/* ... and that they, or nobody, did */
 	uint64_t loader_deaths;
 	uint64_t hub_deaths;
 	uint64_t exporter_deaths;
@@ -229,8 +231,15 @@ struct status {
  * ever.  So when sampling has ended and all is sent, both must be 0.  loaderd's report
  * may be a second older than what the hub knows: then under_way is too low (but not
  * below 0) while the difference is right.
+ *
+ * Time has an account, too: what passed of CPUs that were online is covered_ns, in which
+ * their events counted (by the kernel), plus missed_ns.  A second in which a CPU came or
+ * lost its event is missed as a whole, and so is the time from a loaderd's last report
+ * to its successor's first sample.
  */
 struct account {
+	uint64_t covered_ns;		/* CPU time that was sampled ... */
+	uint64_t missed_ns;		/* ... and that passed without, at most */
 	uint64_t taken;
 	uint64_t delivered;
 	uint64_t own;			/* of trifold itself, left out */

@@ -40,6 +40,9 @@ struct loader_stats {
 	uint64_t lists_put_off;		/* of mappings, for lack of time */
 	uint64_t ksyms;			/* kernel symbols named */
 	uint64_t cpus;			/* CPUs sampled now */
+	uint64_t covered_ns;		/* CPU time that was sampled, idle or not */
+	uint64_t missed_ns;		/* ... and that was not, of CPUs that were online:
+					 * at most */
 	uint64_t hub_connects;
 	uint64_t offences;		/* messages that ended a connection */
 	uint64_t map_bytes;		/* room of all maps: keys and values */

@@ -18,7 +18,7 @@
 
 /* What a hub leaves for its successor (struct hub_totals).  loaderd keeps it without
  * reading it. */
-#define CHECKPOINT_WORDS	19
+#define CHECKPOINT_WORDS	21
 struct msg_checkpoint {
 	uint64_t word[CHECKPOINT_WORDS];
 };

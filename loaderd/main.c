@@ -61,6 +61,7 @@ struct loaderd {
 	struct hub_link hub;
 	struct loader_stats stats;
 	struct ring_buffer *sample_ring, *request_ring;	/* of BPF */
+	bool root;		/* we were, at the start */
 	bool failed;		/* the opener has ended */
 	bool blind;		/* the walker did not see our own mappings */
 	bool busy;		/* something came since the last report, or is due */
@@ -287,6 +288,8 @@ static void loaderd_report(struct loaderd *l)
 
 	s->ksyms = l->ksyms.n;
 	s->cpus = l->sampling.enabled ? l->sampling.n : 0;
+	s->covered_ns = l->former.covered_ns + l->sampling.covered_ns;
+	s->missed_ns = l->former.missed_ns + l->sampling.missed_ns;
 	/* the first slab is in bpf.map_bytes */
 	s->map_bytes = l->bpf.map_bytes + (l->entries.elements.n_slabs - 1) * SLAB_BYTES;
 	s->opener = *l->opener.shared;
@@ -319,6 +322,7 @@ static void loaderd_take_over(struct loaderd *l)
 	sampling_stop(&l->former);
 	loaderd_goodbye(l);
 	store_remove("counts");
+	l->former = (struct sampling){ 0 };
 	l->stats.drained = 0;
 	l->stats.forwarded = 0;
 	l->stats.no_hub = 0;
@@ -380,6 +384,9 @@ static void loaderd_each_second(struct loaderd *l, uint64_t now)
 	r = sampling_refresh(&l->sampling);
 	if (r)
 		log_warn("a CPU cannot be sampled: %s", strerror(-r));
+	/* who started us as root will do so again */
+	if (r == -EACCES && l->root)
+		ended = SIGTERM;
 	loaderd_report(l);
 	service_alive();
 	l->second_ns = now;
@@ -596,6 +603,7 @@ int main(__attribute__((unused)) int argc, char **argv)
 	loaderd_parse(&l.set, argv + 1);
 	log_init("trifold-loaderd", l.set.debug);
 	service_init();
+	l.root = !geteuid();
 	loaderd_raise_priority();
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGTERM, loaderd_on_signal);

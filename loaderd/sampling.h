@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sampling - a perf event on every CPU that is online, also on those that come later
+ *
+ * How long an event has counted is the kernel's own number (read(2) of it), and so is the
+ * account of CPU time: what was sampled, and what was not.
  */
 #ifndef LOADERD_SAMPLING_H
 #define LOADERD_SAMPLING_H
@@ -11,16 +14,33 @@
 #define CPUS_MAX	4096
 #define EVENT_NAME	"event"	/* in the store */
 
+/* perf_event_open(2): times in ns */
+struct event_times {
+	uint64_t value, enabled, running;
+};
+
+struct cpu_event {
+	int fd;			/* 0: none */
+	bool hardware;		/* it is cpu-cycles; else cpu-clock */
+	struct event_times times;	/* by the last look */
+};
+
 struct sampling {
 	int prog_fd;		/* borrowed */
 	int online_fd;		/* /sys/devices/system/cpu/online, held open */
 	uint32_t frequency;	/* Hz, per CPU */
 	uint32_t cpus;		/* possible ones */
 	uint32_t n;		/* CPUs sampled now */
-	int event[CPUS_MAX];	/* of them */
+	struct cpu_event event[CPUS_MAX];	/* of each CPU */
 	char list[CPUS_MAX];	/* of CPUs online when the events were opened */
 	uint64_t random;	/* drawn every other time; else the complement */
-	bool hardware;		/* the event is cpu-cycles; else cpu-clock */
+	uint64_t looked_ns;	/* at all events, now_ns() */
+	/* CPU time since enabled: sampled; and not, although the CPU was online, at most:
+	 * a gap in which its event went, or it came, is missed as a whole */
+	uint64_t covered_ns, missed_ns;
+	bool hardware;		/* the last event is cpu-cycles; else cpu-clock */
+	bool no_cycles;		/* an event of cycles did not count them */
+	bool stale;		/* the store has other events */
 	bool enabled;
 };
 
@@ -36,9 +56,11 @@ void sampling_former(struct sampling *s);
  * store. */
 void sampling_enable(struct sampling *s);
 
-/* Follow CPUs that came or went, and vary the distances of samples.  To be called about
- * once a second while samples come, and not in step with anything.  0; or -errno of a CPU
- * that cannot be sampled, while the others are. */
+/* Open events anew that no longer count, follow CPUs that came or went, and vary the
+ * distances of samples.  To be called about once a second while samples come, and not in
+ * step with anything.  0; or -errno of a CPU that cannot be sampled, while the others are:
+ * -EACCES where perf_event_paranoid lets only a process sample that has more rights than
+ * we kept. */
 int sampling_refresh(struct sampling *s);
 
 /* Close all events: when this returns, no BPF program runs on them. */

@@ -349,6 +349,7 @@ static int loader_link_on_stats(struct loader_link *l, const struct msg *msg)
 	struct knowledge *k = l->link.k;
 	struct msg_loader_stats m;
 	bool sampled = k->ledger.last.cpus;
+	uint64_t now = now_ns();
 
 	memcpy(&m, msg->buf, sizeof(m));
 	loader_link_drain(l);
@@ -356,8 +357,13 @@ static int loader_link_on_stats(struct loader_link *l, const struct msg *msg)
 	cpu_share_loader(&k->share, &m.stats);
 	own_note(&k->own, OWN_RESPAWNER, (pid_t)m.stats.opener.parent);
 	own_note(&k->own, OWN_OPENER, (pid_t)m.stats.opener.pid);
-	if (m.stats.cpus && !sampled)
+	if (m.stats.cpus && !sampled) {
+		if (l->sampled_ns)
+			ledger_missed(&k->ledger, (now - l->sampled_ns) * m.stats.cpus);
 		k->out->sampling(k->ctx);
+	}
+	if (m.stats.cpus || sampled)
+		l->sampled_ns = now;
 	if (!files_settled_to(&k->files, msg->hdr.id))
 		return MSG_BAD_CONTENT;
 	return MSG_OK;

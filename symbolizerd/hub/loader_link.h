@@ -44,6 +44,7 @@ struct loader_link {
 	bool clogged;		/* it reads nothing: to be disconnected */
 	struct hub_totals told;	/* last checkpoint sent */
 	struct hub_totals left;	/* by a former hub, which ended in order */
+	uint64_t sampled_ns;	/* when a loaderd last said that it samples; 0: none did */
 	bool left_valid;
 	struct loader_counts counts;	/* kept when loaderd is gone */
 	struct log_limit bad_log;

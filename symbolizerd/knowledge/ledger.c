@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "common/clock.h"
+
 uint64_t outcomes_sum(const struct export_outcomes *o)
 {
 	uint64_t sum = 0;
@@ -94,6 +96,8 @@ static void ledger_fold(struct hub_totals *t, const struct loader_stats *s)
 
 	t->former_taken += taken;
 	t->former_forwarded += s->forwarded;
+	t->former_covered_ms += s->covered_ns / NSEC_PER_MSEC;
+	t->former_missed_ms += s->missed_ns / NSEC_PER_MSEC;
 	if (taken > s->forwarded)
 		t->former_lost += taken - s->forwarded;
 }
@@ -180,11 +184,23 @@ void ledger_loader_counts(struct ledger *l,
 
 void ledger_loader_stats(struct ledger *l, const struct loader_stats *s)
 {
+	struct loader_stats before = l->last;
+
 	l->last = *s;
+	/* a loaderd that took over may not know all that the former one sampled */
+	if (l->last.covered_ns < before.covered_ns)
+		l->last.covered_ns = before.covered_ns;
+	if (l->last.missed_ns < before.missed_ns)
+		l->last.missed_ns = before.missed_ns;
 	ledger_read_bpf(l, &l->last);
 	if (s->forwarded > l->life_received &&
 	    s->forwarded - l->life_received > l->life_before)
 		l->life_before = s->forwarded - l->life_received;
+}
+
+void ledger_missed(struct ledger *l, uint64_t ns)
+{
+	l->t.former_missed_ms += ns / NSEC_PER_MSEC;
 }
 
 void ledger_loader_bye(struct ledger *l)

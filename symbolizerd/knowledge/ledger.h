@@ -104,6 +104,8 @@ void ledger_loader_counts(struct ledger *l,
 			  uint32_t cpus);
 /* Its statistics; its samples' socket has just been drained. */
 void ledger_loader_stats(struct ledger *l, const struct loader_stats *s);
+/* So much CPU time has passed without a loaderd that samples. */
+void ledger_missed(struct ledger *l, uint64_t ns);
 void ledger_loader_bye(struct ledger *l);
 void ledger_loader_gone(struct ledger *l);	/* disconnected */
 

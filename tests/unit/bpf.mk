@@ -11,6 +11,10 @@ unit_requests_SRCS := loaderd/requests.c loaderd/entries.c loaderd/elements.c $(
 	ipc/rules.c ipc/conn.c common/log.c
 unit_requests_LIBS := -lbpf -Wl,--wrap=conn_send
 UNIT += ksyms drain
+UNIT += sampling
+unit_sampling_SRCS := loaderd/sampling.c common/log.c $(STORE)
+unit_sampling_LIBS := \
+	-Wl,--wrap=syscall,--wrap=ioctl,--wrap=read,--wrap=pread,--wrap=open,--wrap=close,--wrap=clock_gettime
 unit_ksyms_SRCS := loaderd/ksyms.c
 unit_drain_SRCS := loaderd/drain.c $(unit_ksyms_SRCS)
 unit_drain_LIBS := -lbpf

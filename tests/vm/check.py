@@ -122,10 +122,22 @@ def ran(g):
     assert g.said(r" samples?, none lost; "), "samples are missing"
     assert g.said(r"^guest: left 0 files 0 processes$"), "something is left"
     assert not g.said(r"^kernel: "), "the kernel complains"
-    assert not g.said(r"; restarting in"), "a daemon died"
+    assert not g.said(r"^said(?!, CPUs): .*; restarting in"), "a daemon died"
     assert g.said(r"release 5\.10") or not g.said(r"no list of mappings"), \
         "a program is missing"
     return g.said(r"(\d+ samples?), none lost")[1]
+
+
+def cpus(g):
+    """a CPU that went and came back is sampled, and what was not is said"""
+    if g.said(r"^guest: one CPU$"):
+        return "one CPU"
+    assert g.said(r"^guest: record of CPUs 0$"), "record failed"
+    n = {p: int(g.said(rf"^guest: samples of {p} (\d+)$")[1]) for p in ("before", "again", "anew")}
+    assert all(v >= ENOUGH for v in n.values()), n
+    last = g.said(r"^said, CPUs: .* none lost.*CPU-seconds busy \(\d+ %\); ([\d.]+) CPU-seconds not sampled")
+    assert last, "nothing is said about the time between"
+    return f"{n}, {last[1]} CPU-seconds not sampled"
 
 
 def confined(g):
@@ -309,7 +321,7 @@ def main():
     release = guest.said(r"guest: release (.*)$")
     failed = 0
     print(f"# {name}: {release[1] if release else 'did not come up'}")
-    for test in (ran, confined, alone, chain, static, syscall, deep, threads, vdso, signal, python, java,
+    for test in (ran, cpus, confined, alone, chain, static, syscall, deep, threads, vdso, signal, python, java,
                  lines, modules, verified) + \
             ((pac,) if name.startswith("arm64") else ()):
         try:
