@@ -18,6 +18,8 @@ struct profile_account {
 	uint64_t start_ns, end_ns;	/* CLOCK_REALTIME */
 	uint64_t taken, delivered, lost, own;	/* own: left out */
 	int64_t difference;
+	uint64_t covered_ns;		/* CPU time that was sampled ... */
+	uint64_t missed_ns;		/* ... and that was not: ipc/counters.h */
 	uint8_t known;			/* 0: there is no account */
 	char reasons[255];		/* "ring_full 3, no_hub 1"; NUL-padded */
 };

@@ -516,6 +516,7 @@ static void phases_recorder_died(struct phases *p, int status, uint64_t now)
 
 	if (!status && p->phase == PHASE_END_RECORDER)
 		return;
+	p->unwritten = true;
 	/* it printed why, unless it was killed */
 	if (WIFSIGNALED(status) && !p->killed)
 		phases_say(p, "the recorder %s",
@@ -544,7 +545,10 @@ static void phases_died(struct phases *p, enum program id, int status,
 static void phases_ended_quickly(struct phases *p, uint64_t now)
 {
 	p->quick = p->failed = true;
-	phases_say(p, "stopping now: samples in flight are lost");
+	if (p->proc[PROGRAM_RECORDER].pid)
+		phases_say(p, "stopping now: the recording is given up");
+	else
+		phases_say(p, "stopping now: samples under way are not waited for");
 	for (int i = 0; i < PROGRAM_DAEMONS; i++)
 		orders_signal(p->orders, i, SIGKILL);
 	orders_signal(p->orders, PROGRAM_RECORDER, SIGTERM);

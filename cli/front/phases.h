@@ -93,6 +93,7 @@ struct phases {
 	bool reload_again;
 	bool failed;		/* the exit status will be 1 */
 	bool quick;		/* asked twice to end */
+	bool unwritten;		/* the recorder failed */
 	bool killed;		/* SIGKILL was sent in this phase */
 	int end_signal;		/* to send to the command; 0: it got one
 				 * already */

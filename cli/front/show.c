@@ -77,7 +77,7 @@ static void show_running(void *arg, uint64_t now)
 
 	s->running = true;
 	s->run_ns = s->shown_ns = now;
-	report_run_begin(&s->run, &s->watch.status);
+	report_run_note(&s->run, &s->watch.status);
 	if (s->page.elsewhere)
 		elsewhere = " (its usual port is taken)";
 	if (s->page.on)
@@ -141,6 +141,9 @@ static void show_last_word(struct show *s, bool failed)
 
 	show_read(s, now_ns());
 	console_fini(&s->console);
+	s->run.stopped = s->phases.quick;
+	s->run.unwritten = s->phases.unwritten;
+	s->run.elsewhere = s->plain;
 	if (s->watch.known && s->run_ns) {
 		report_summary(&s->watch.status, &s->run, text, sizeof(text));
 		log_info("%s", text);

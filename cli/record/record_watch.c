@@ -44,9 +44,25 @@ void record_watch_batch_end(struct record_watch *w, uint64_t end_ns)
 	w->last_statuses = w->hub.statuses;
 }
 
+/* Of the account of CPU time, what passes from the first status on. */
+static void record_watch_time(struct record_watch *w, const struct status *st)
+{
+	struct account a;
+
+	account_sum(st, &a);
+	/* less: another account has begun */
+	if (!w->timed || a.missed_ns < w->missed_first_ns)
+		w->missed_first_ns = a.missed_ns;
+	w->timed = true;
+	w->missed_ns = a.missed_ns;
+	if (st->loader.cpus)
+		w->cpus = st->loader.cpus;
+}
+
 void record_watch_status(struct record_watch *w, const struct status *st,
 			 uint64_t now_ns)
 {
+	record_watch_time(w, st);
 	if (!record_watch_is_over(w, now_ns) || !w->hub.statuses)
 		return;
 	if (w->last_came && w->hub.statuses != w->last_statuses)
@@ -200,6 +216,7 @@ void record_watch_account(const struct record_watch *w,
 			  struct profile_account *ret)
 {
 	const struct record_state *s = &w->state;
+	uint64_t all;
 
 	*ret = (struct profile_account){
 		.start_ns = w->cut.start_ns, .end_ns = w->cut.end_ns,
@@ -210,4 +227,9 @@ void record_watch_account(const struct record_watch *w,
 	record_watch_reason(ret, s->lost, "in no batch");
 	record_watch_reason(ret, s->no_room, "no room");
 	ret->taken = ret->delivered + ret->lost;
+	all = (w->cut.end_ns - w->cut.start_ns) * w->cpus;
+	ret->missed_ns = w->missed_ns - w->missed_first_ns;
+	if (ret->missed_ns > all)
+		ret->missed_ns = all;
+	ret->covered_ns = all - ret->missed_ns;
 }

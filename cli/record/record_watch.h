@@ -43,6 +43,9 @@ struct record_watch {
 	bool settled;		/* no sample of the range waits for a name */
 	bool last_came;		/* a batch after that */
 	uint64_t last_statuses;	/* statuses by then */
+	bool timed;		/* the three below are known */
+	uint64_t cpus;		/* that were sampled, by the last status */
+	uint64_t missed_first_ns, missed_ns;	/* by the first and the last status */
 	struct record_state state, said;
 	bool spoke;
 };

@@ -9,6 +9,9 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "ipc/counter_table.h"
+#include "profile/busy.h"
+
+#define MISSED_SHOWN_S	0.05	/* less is shown as 0.0 */
 
 __attribute__((format(printf, 3, 4))) static void
 report_add(char *out, size_t size, const char *fmt, ...)
@@ -49,15 +52,6 @@ void report_progress(const struct status *st, uint64_t elapsed, char *out,
 		 st->hub.exes, st->hub.traces);
 }
 
-void report_run_begin(struct report_run *run, const struct status *st)
-{
-	struct account a;
-
-	account_sum(st, &a);
-	run->taken_before = a.taken;
-	report_run_note(run, st);
-}
-
 void report_run_note(struct report_run *run, const struct status *st)
 {
 	/* not known while loaderd is restarted, and at the end */
@@ -65,55 +59,66 @@ void report_run_note(struct report_run *run, const struct status *st)
 		return;
 	run->mixed |= run->frequency && run->frequency != st->frequency;
 	run->frequency = st->frequency;
-	run->cpus = st->loader.cpus;
 	run->partial = st->partial;
 }
 
-/* A sample stands for the time between two of them on one CPU. */
-static void report_busy(const struct report_run *run, uint64_t taken, char *out,
+static void report_busy(const struct report_run *run, const struct account *a, char *out,
 			size_t size)
 {
-	double seconds = (double)run->elapsed_ns / NSEC_PER_SEC;
-	double all = seconds * (double)run->cpus;
-	double busy;
+	struct busy busy;
 
-	if (!run->frequency || run->mixed || all <= 0)
+	if (!run->frequency || run->mixed || !a->covered_ns)
 		return;
-	if (taken < run->taken_before)
-		return;
-	busy = (double)(taken - run->taken_before) / run->frequency;
-	/* loaderd samples until it has received the signal that ends it */
-	if (busy > all)
-		busy = all;
+	busy = busy_of((double)(a->taken - a->own) / run->frequency,
+		       (double)a->covered_ns / NSEC_PER_SEC);
 	if (run->partial)
-		report_add(out, size, "; %.1f s of CPU time in %.1f s", busy,
-			   seconds);
+		report_add(out, size, "; %.1f s of CPU time in %.1f s", busy.used_s,
+			   (double)run->elapsed_ns / NSEC_PER_SEC);
 	else
 		report_add(out, size, "; %.1f of %.1f CPU-seconds busy (%.0f %%)",
-			   busy, all, 100 * busy / all);
+			   busy.used_s, busy.all_s, 100 * busy.share);
+}
+
+/* What was lost by this status: of a recording that was not written, all. */
+static void report_lost(const struct status *st, const struct report_run *run,
+			const struct account *a, char *out, size_t size)
+{
+	char why[512];
+
+	if (run->unwritten && !run->elsewhere) {
+		report_add(out, size, "all lost: no recording was written");
+		return;
+	}
+	report_reasons(st, why, sizeof(why));
+	report_add(out, size, a->lost ? "%" PRIu64 " lost" : "none lost", a->lost);
+	if (*why)
+		report_add(out, size, " (%s)", why);
 }
 
 void report_summary(const struct status *st, const struct report_run *run,
 		    char *out, size_t size)
 {
-	char why[512];
+	double missed_s;
 	struct account a;
 
 	account_sum(st, &a);
-	report_reasons(st, why, sizeof(why));
+	missed_s = (double)a.missed_ns / NSEC_PER_SEC;
 	snprintf(out, size, "%" PRIu64 " sample%s, ", a.taken,
 		 a.taken == 1 ? "" : "s");
-	report_add(out, size, a.lost ? "%" PRIu64 " lost" : "none lost", a.lost);
-	if (*why)
-		report_add(out, size, " (%s)", why);
+	report_lost(st, run, &a, out, size);
 	if (a.own)
 		report_add(out, size, ", %" PRIu64 " of trifold itself left out",
 			   a.own);
-	if (a.under_way)
-		report_add(out, size, ", %" PRIu64 " under way", a.under_way);
+	if (a.under_way && (run->elsewhere || !run->unwritten))
+		report_add(out, size, ", %" PRIu64 " under way%s", a.under_way,
+			   run->stopped ? " when it was stopped" : "");
 	if (a.difference)
 		report_add(out, size, ", difference %" PRId64, a.difference);
-	report_busy(run, a.taken, out, size);
+	if (run->unwritten && run->elsewhere)
+		report_add(out, size, "; no recording was written");
+	report_busy(run, &a, out, size);
+	if (missed_s >= MISSED_SHOWN_S)
+		report_add(out, size, "; %.1f CPU-seconds not sampled", missed_s);
 }
 
 void report_account(const struct status *st, struct profile_account *ret)
@@ -127,6 +132,8 @@ void report_account(const struct status *st, struct profile_account *ret)
 	ret->lost = a.lost;
 	ret->own = a.own;
 	ret->difference = a.difference;
+	ret->covered_ns = a.covered_ns;
+	ret->missed_ns = a.missed_ns;
 	ret->known = 1;
 	report_reasons(st, ret->reasons, sizeof(ret->reasons));
 }

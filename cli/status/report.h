@@ -24,22 +24,21 @@ void report_progress(const struct status *st, uint64_t elapsed, char *out,
 /* How samples were taken; frequency 0: not known. */
 struct report_run {
 	uint32_t frequency;	/* Hz, per CPU */
-	uint64_t cpus;
 	uint64_t elapsed_ns;
-	uint64_t taken_before;	/* samples taken before that time began */
 	bool partial;		/* of some processes only */
 	bool mixed;		/* at more than one frequency: how busy it was
 				 * is not known */
+	bool stopped;		/* daemons were killed before all was delivered */
+	bool unwritten;		/* there was to be a recording, and is none */
+	bool elsewhere;		/* samples go to a page or receivers, too */
 };
-
-/* The run begins; st: as it is then.  CPUs are sampled a second or so before. */
-void report_run_begin(struct report_run *run, const struct status *st);
 
 /* How loaderd samples now, if the status has it.  Call for each status: the
  * frequency can change. */
 void report_run_note(struct report_run *run, const struct status *st);
 
-/* The last line: "N samples, none lost; 1.2 of 20.0 CPU-seconds busy (6 %)" */
+/* The last line: "N samples, none lost; 1.2 of 20.0 CPU-seconds busy (6 %)"; busy is
+ * as in profile/busy.h */
 void report_summary(const struct status *st, const struct report_run *run,
 		    char *out, size_t size);
 

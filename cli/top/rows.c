@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/top/text.h"
+#include "profile/busy.h"
 #include "profile/profile.h"
 
 #define CONTAINER_CELLS	12
@@ -152,18 +153,16 @@ static double rows_cpu(const struct top_table *t, const struct top_row *r)
 
 void top_busy(const struct top_table *t, uint64_t cpus, char *out, size_t size)
 {
-	double busy = 0;
+	struct busy busy = busy_of(t->busy_s, (double)cpus * t->seconds);
+	double used = 0;
 
 	if (t->seconds > 0)
-		busy = t->busy_s / t->seconds;
-	/* of each CPU one sample more than its share can lie in the time */
-	if (cpus && busy > (double)cpus)
-		busy = (double)cpus;
+		used = busy.used_s / t->seconds;
 	if (cpus)
 		snprintf(out, size, "%.2f of %" PRIu64 " CPU%s busy (%.0f %%)",
-			 busy, cpus, cpus == 1 ? "" : "s", 100 * busy / (double)cpus);
+			 used, cpus, cpus == 1 ? "" : "s", 100 * busy.share);
 	else
-		snprintf(out, size, "%.2f CPUs busy", busy);
+		snprintf(out, size, "%.2f CPUs busy", used);
 }
 
 static struct top_str top_rows_text_of(const struct top_row *r, enum top_col c,

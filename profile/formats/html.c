@@ -28,6 +28,8 @@ static void html_put_account(struct json *j, const struct profile_account *a)
 	json_num(j, "own", a->own);
 	json_num(j, "lost", a->lost);
 	json_int(j, "difference", a->difference);
+	json_num(j, "covered_ns", a->covered_ns);
+	json_num(j, "missed_ns", a->missed_ns);
 	json_chars(j, "reasons", a->reasons,
 		   strnlen(a->reasons, sizeof(a->reasons)));
 	json_close(j, '}');

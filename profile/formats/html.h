@@ -7,7 +7,7 @@
  *
  *	info	host, kernel, machine, command, start_ms, duration_ms,
  *		frequency, cpus (0: not known), samples, account {taken, delivered, lost,
- *		difference, reasons} or null
+ *		own, difference, covered_ns, missed_ns, reasons} or null
  *	strings	distinct texts
  *	labels	flat: name, module (indices of strings), enum batch_frame_kind
  *	full	flat: label, its function's whole name; only of labels with a

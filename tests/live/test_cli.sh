@@ -154,6 +154,9 @@ sleep 0.1
 kill -TERM $pid
 wait $pid
 check "ended twice is status 1" [ $? = 1 ]
+cat err >>log
+check "it says that the recording is given up" grep -q 'stopping now: the recording is given up' err
+check "and not that nothing was lost" sh -c '! grep "none lost" err'
 check "and leaves no half-written profile" [ ! -e e.html ]
 check "nothing is left" nothing_left
 

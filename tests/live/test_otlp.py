@@ -178,6 +178,10 @@ def check_metrics(requests, said):
     say(f"{len(requests)} requests with metrics, CPU seconds {cpu}")
     assert len(requests) > 2
     assert f"{taken} samples, none lost" in said, said
+    # profile/busy.h, at 19 Hz
+    used, all_s = (taken - ended["own", None]) / 19, last["trifold.cpu.covered"]["points"][0]["value"]
+    busy = f"; {min(used, all_s):.1f} of {all_s:.1f} CPU-seconds busy ("
+    assert busy in said, (busy, said)
     assert sum(ended.values()) == taken, ended
     assert ended["delivered", None] + ended["own", None] == taken, ended
     assert last["trifold.sample.difference"]["points"][0]["value"] == 0

@@ -73,6 +73,9 @@ def full():
         status, said, account = recorded(f"{path}/out.html")
         say(said)
         assert status == 1 and "No space left" in said
+        # each word about loss is true: nothing was recorded
+        assert f"{account.taken()} samples, all lost: no recording was written" in said, said
+        assert "none lost" not in said
         with open(f"{path}/out.html", encoding="ascii") as f:
             assert f.read() == "before"
         assert sorted(os.listdir(path)) == ["out.html", "rest"]

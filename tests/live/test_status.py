@@ -8,12 +8,14 @@ Usage: test_status.py
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import time
 
+from browser import Browser, find
 from live import (DAEMONS, ROOT, SUPERVISOR, TRIFOLD, Suite, parent_of, pids_of, say, scratch, wait_for)
 from loads import storm
 
@@ -133,6 +135,65 @@ def receivers():
                          "lost: rejected", "last HTTP status"):
                 assert said in text, (said, text)
             assert "secret" not in text + json.dumps(s)
+
+
+BUSY = re.compile(r"([\d.]+) of ([\d.]+) CPU-seconds busy \((\d+) %\)")
+
+
+def busy_text(samples, frequency, covered_ns):
+    """What profile/busy.h defines."""
+    used, all_s = samples / frequency, covered_ns / 1e9
+    return f"{used:.1f} of {all_s:.1f} CPU-seconds busy ({100 * used / all_s:.0f} %)"
+
+
+def page_says(path):
+    """The account in a recording's page, and its own words, if there is a browser."""
+    with open(path, encoding="utf-8") as f:
+        info = json.loads(re.search(r'^.*?({"info":.*})', f.read(), re.M | re.S)[1].split("</script>")[0])["info"]
+    if not find():
+        return info, None
+    b = Browser(find())
+    try:
+        b.open("file://" + path)
+        return info, b.text("busy-text")
+    finally:
+        b.end()
+
+
+@suite.test
+def busy():
+    """how busy the CPUs were is the same in status, top, the last line and the page, and at most all"""
+    spin = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(os.cpu_count())]
+    with scratch() as tmp:
+        page = os.path.join(tmp, "x.html")
+        p = subprocess.Popen([TRIFOLD, "record", "--frequency", "97", "--duration", "600", "--output", page],
+                             stderr=subprocess.PIPE, text=True)
+        try:
+            wait_for(lambda: delivered(300), 60)
+            top = json.loads(subprocess.run([TRIFOLD, "top", "--once", "--json"], capture_output=True,
+                                            text=True, timeout=60, check=True).stdout)
+            s = status()["samples"]
+        finally:
+            for q in spin:
+                q.kill()
+                q.wait()
+            p.send_signal(signal.SIGINT)
+            said = p.communicate(timeout=60)[1]
+        assert p.returncode == 0, said
+        say(said.strip().splitlines()[-1])
+        info, words = page_says(page)
+        a = info["account"]
+        # the CPUs had others, too: what is sampled of them can be all there is, and a sample more each
+        for samples, covered in ((s["taken"] - s["own"], s["covered_ns"]),
+                                 (top["samples"], top["cpus"] * top["seconds"] * 1e9)):
+            assert 0.5 < samples / 97 / (covered / 1e9) < 1.2, (samples, covered)
+        assert a["covered_ns"] >= s["covered_ns"] and a["missed_ns"] == s["missed_ns"] == 0, (a, s)
+        assert info["samples"] == a["delivered"] == a["taken"] - a["own"], a
+        want = BUSY.search(said)
+        assert float(want[1]) <= float(want[2]) and int(want[3]) <= 100, said
+        used = min(info["samples"], int(97 * a["covered_ns"] / 1e9))
+        assert want[0] in (busy_text(used, 97, a["covered_ns"]), busy_text(used + 1, 97, a["covered_ns"])), (said, a)
+        assert words in (None, want[0]), (words, said)
 
 
 suite.run()

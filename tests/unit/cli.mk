@@ -69,9 +69,9 @@ $(O)/live/test_page: $(O)/san/tests/live/test_page.o \
 
 UNIT += report
 unit_report_SRCS := cli/status/report.c cli/status/report_json.c common/json.c common/buffer.c \
-	common/log.c ipc/counter_table.c ipc/counters.c
+	common/log.c ipc/counter_table.c ipc/counters.c profile/busy.c
 
-CLI_TOP := cli/top/plain.c cli/top/model.c cli/top/count.c cli/top/rows.c cli/top/state.c \
+CLI_TOP := profile/busy.c cli/top/plain.c cli/top/model.c cli/top/count.c cli/top/rows.c cli/top/state.c \
 	cli/top/text.c $(CLI_FORMATS)
 UNIT += top_model top_state
 unit_top_model_SRCS := $(CLI_TOP)

@@ -10,7 +10,7 @@ static const struct profile_info info = {
 	.host = "h<o>st", .kernel = "6.1", .machine = "x86_64",
 	.command = "</script>",
 	.account = { .taken = 10, .delivered = 7, .own = 1, .lost = 2, .known = 1,
-		     .reasons = "ring_full 2" },
+		     .covered_ns = 80000000000, .missed_ns = 5000000, .reasons = "ring_full 2" },
 };
 
 static size_t occurrences(const char *s, size_t len, const char *what)
@@ -28,7 +28,7 @@ TEST(html_holds_the_tree)
 	static const char *const parts[] = {
 		"\"host\":\"h\\u003co\\u003est\"", "\"frequency\":20,",
 		"\"samples\":7,", "\"taken\":10,\"delivered\":7,\"own\":1,\"lost\":2,"
-		"\"difference\":0,\"reasons\":\"ring_full 2\"}",
+		"\"difference\":0,\"covered_ns\":80000000000,\"missed_ns\":5000000,\"reasons\":\"ring_full 2\"}",
 		"\"duration_ms\":5000,",
 		"\"app\",\"2 processes\"", "\"worker\",\"pid 12\"",
 		/* app main evil do_read libfoo kworker kthread ... */

@@ -31,6 +31,34 @@ TEST(ledger_normal_life_loses_nothing)
 	CHECK_EQ(account(&l).difference, 0);
 }
 
+static void says_time(struct ledger *l, uint64_t covered_ms, uint64_t missed_ms)
+{
+	ledger_loader_stats(l, &(struct loader_stats){
+		.covered_ns = covered_ms * 1000000, .missed_ns = missed_ms * 1000000 });
+}
+
+/* Time goes on over loaderds that die, end, or take over without knowing all. */
+TEST(ledger_has_the_time_of_all_loaders)
+{
+	struct ledger l = { 0 };
+
+	CHECK_EQ(ledger_loader_hello(&l, NULL), HELLO_FIRST);
+	says_time(&l, 4000, 100);
+	ledger_loader_gone(&l);
+	CHECK_EQ(account(&l).covered_ns, 4000000000);
+	CHECK_EQ(ledger_loader_hello(&l, &(struct hub_totals){ 0 }), HELLO_SAME);
+	says_time(&l, 3000, 0);
+	CHECK_EQ(account(&l).covered_ns, 4000000000);
+	CHECK_EQ(account(&l).missed_ns, 100000000);
+	says_time(&l, 5000, 150);
+	ledger_loader_bye(&l);
+	CHECK_EQ(ledger_loader_hello(&l, NULL), HELLO_ANOTHER);
+	ledger_missed(&l, 2000000000);
+	says_time(&l, 1000, 50);
+	CHECK_EQ(account(&l).covered_ns, 6000000000);
+	CHECK_EQ(account(&l).missed_ns, 2200000000);
+}
+
 /* 100 forwarded; 60 handed, of them 20 finished; 30 pending; 10 in the ring */
 static struct hub_totals a_dead_hub(void)
 {

@@ -385,7 +385,31 @@ TEST(a_signal_ends_it_and_a_second_one_at_once)
 	pass(1000);
 	ended(true, 0);
 	CHECK(when("k0 ") > 0);
-	CHECK_STR(said, "stopping now: samples in flight are lost\n");
+	CHECK_STR(said, "stopping now: samples under way are not waited for\n");
+}
+
+TEST(who_ends_a_recording_at_once_is_told_that_there_is_none)
+{
+	script[PROGRAM_LOADER].stubborn = true;
+	begin(PLAN_RECORD, 0);
+	pass(1000);
+	get_signal(SIGINT, true);
+	get_signal(SIGINT, true);
+	CHECK_STR(said, "stopping now: the recording is given up\n");
+	pass(1000);
+	ended(true, 0);
+	CHECK(p.unwritten);
+	script[PROGRAM_LOADER].stubborn = false;
+	begin(PLAN_RECORD, 500);
+	pass(100000);
+	ended(false, 0);
+	CHECK(!p.unwritten);
+	begin(PLAN_RECORD, 0);
+	pass(1000);
+	die(PROGRAM_RECORDER, 1 << 8);
+	pass(1000);
+	ended(true, 0);
+	CHECK(p.unwritten);
 }
 
 TEST(a_signal_before_the_start_is_a_failure)

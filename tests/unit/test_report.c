@@ -70,14 +70,21 @@ static void all_delivered(uint64_t n)
 	st.totals.outcomes.samples[BATCH_DELIVERED] = n;
 	st.frequency = 100;
 	st.loader.cpus = 2;
+	st.loader.covered_ns = 20000000000;
+}
+
+static struct report_run at_99_hz(bool partial)
+{
+	return (struct report_run){ .frequency = 99, .elapsed_ns = 10000000000,
+				    .partial = partial };
 }
 
 TEST(report_says_how_busy_it_was)
 {
 	all_delivered(119);
-	CHECK_STR(summary((struct report_run){ 99, 2, 10000000000, 0, false, false }),
+	CHECK_STR(summary(at_99_hz(false)),
 		  "119 samples, none lost; 1.2 of 20.0 CPU-seconds busy (6 %)");
-	CHECK_STR(summary((struct report_run){ 99, 2, 10000000000, 0, true, false }),
+	CHECK_STR(summary(at_99_hz(true)),
 		  "119 samples, none lost; 1.2 s of CPU time in 10.0 s");
 	CHECK_STR(summary((struct report_run){ 0 }), "119 samples, none lost");
 	st.totals.handed = 116;
@@ -87,19 +94,65 @@ TEST(report_says_how_busy_it_was)
 		  "119 samples, 2 lost (hub_dropped 2), difference 1");
 }
 
-/* CPUs are sampled before the run is said to begin, and after its end until loaderd stops. */
-TEST(report_counts_no_samples_from_before_the_run_as_busy)
+/* The account's own time: what is lost was busy, what is trifold's own is counted apart. */
+TEST(report_takes_samples_and_time_from_one_account)
+{
+	struct report_run run = { .elapsed_ns = 9000000000 };
+
+	all_delivered(1000);
+	st.totals.outcomes.samples[BATCH_DELIVERED] = 600;
+	st.totals.outcomes.samples[BATCH_GAVE_UP] = 100;
+	st.totals.handed = 700;
+	st.totals.own = 300;
+	report_run_note(&run, &st);
+	CHECK_STR(summary(run), "1000 samples, 100 lost (gave_up 100), 300 of trifold itself left out; "
+		  "7.0 of 20.0 CPU-seconds busy (35 %)");
+	st.totals.former_covered_ms = 20000;
+	CHECK(strstr(summary(run), "; 7.0 of 40.0 CPU-seconds busy (18 %)") != NULL);
+}
+
+TEST(report_says_never_more_than_all)
 {
 	struct report_run run = { .elapsed_ns = 10000000000 };
 
-	all_delivered(160);
-	report_run_begin(&run, &st);
-	all_delivered(1160);
-	CHECK_STR(summary(run), "1160 samples, none lost; 10.0 of 20.0 CPU-seconds busy (50 %)");
-	all_delivered(2160);
-	CHECK_STR(summary(run), "2160 samples, none lost; 20.0 of 20.0 CPU-seconds busy (100 %)");
 	all_delivered(2180);
+	report_run_note(&run, &st);
 	CHECK_STR(summary(run), "2180 samples, none lost; 20.0 of 20.0 CPU-seconds busy (100 %)");
+	st.loader.covered_ns = 0;
+	CHECK_STR(summary(run), "2180 samples, none lost");
+}
+
+TEST(report_says_which_time_was_not_sampled)
+{
+	all_delivered(119);
+	st.loader.covered_ns = 15000000000;
+	st.loader.missed_ns = 3000000000;
+	st.totals.former_missed_ms = 1500;
+	CHECK_STR(summary(at_99_hz(false)), "119 samples, none lost; 1.2 of 15.0 CPU-seconds busy (8 %); "
+		  "4.5 CPU-seconds not sampled");
+	st.loader.missed_ns = 40000000;
+	st.totals.former_missed_ms = 0;
+	CHECK(!strstr(summary(at_99_hz(false)), "not sampled"));
+}
+
+/* Each message about loss is true at its moment. */
+TEST(report_of_what_was_not_recorded_or_waited_for)
+{
+	struct report_run run = { .stopped = true };
+
+	all_delivered(384);
+	st.totals.outcomes.samples[BATCH_DELIVERED] = 8;
+	st.totals.handed = 8;
+	st.hub.pending = 376;
+	CHECK_STR(summary(run), "384 samples, none lost, 376 under way when it was stopped");
+	run.unwritten = true;
+	CHECK_STR(summary(run), "384 samples, all lost: no recording was written");
+	run.elsewhere = true;
+	CHECK_STR(summary(run), "384 samples, none lost, 376 under way when it was stopped; "
+		  "no recording was written");
+	all_delivered(384);
+	CHECK_STR(summary((struct report_run){ .unwritten = true }),
+		  "384 samples, all lost: no recording was written");
 }
 
 /* SIGHUP: samples of before and after stand for different times. */
@@ -112,7 +165,6 @@ TEST(report_does_not_say_how_busy_it_was_at_two_frequencies)
 	report_run_note(&run, &st);
 	CHECK_STR(summary(run), "119 samples, none lost");
 	st.frequency = 99;
-	st.loader.cpus = 2;
 	report_run_note(&run, &st);
 	st.frequency = 0;		/* loaderd is started again */
 	report_run_note(&run, &st);

@@ -36,7 +36,8 @@ function account(info)
 	}
 	$("account").textContent = `Account: ${number(a.taken)} taken, ${number(a.delivered)} delivered, ` +
 		`${number(a.own)} of trifold itself left out, ` +
-		`${number(a.lost)} lost${a.reasons ? ` (${shown(a.reasons)})` : ""}, difference ${a.difference}`;
+		`${number(a.lost)} lost${a.reasons ? ` (${shown(a.reasons)})` : ""}, difference ${a.difference}` +
+		(a.missed_ns >= 5e7 ? `; ${(a.missed_ns / 1e9).toFixed(1)} CPU-seconds not sampled` : "");
 	$("account").className = a.difference ? "bad" : "";
 }
 
@@ -67,11 +68,21 @@ function chooseLanes()
 		setLanes(recording.lanes(...range()), 1000 / (recording.p.info.frequency || 1), "");
 }
 
+/* Of the whole recording the account is exact: of CPU time, and of samples that were lost on their way. */
+function showBusy(samples)
+{
+	const { info } = recording.p, [from, to] = range(), a = info.account;
+	const whole = a && a.covered_ns && !state.to;
+
+	showLoad(whole && samples === info.samples ? a.taken - a.own : samples, info.frequency, info.cpus, to - from,
+		whole && info.cpus ? a.covered_ns / 1e9 : undefined);
+}
+
 source.changed = () => {
-	const { lists, tree } = recording.select(...range()), [from, to] = range(), { info } = recording.p;
+	const { lists, tree } = recording.select(...range());
 
 	if (recording.timed)
-		showLoad(tree.all, info.frequency, info.cpus, to - from);
+		showBusy(tree.all);
 	showFacets(lists);
 	showProfile({ ...recording.p, tree });
 	if (recording.timed) {

@@ -43,18 +43,18 @@ function idleText(cpus)
 	return `Nearly idle: ${cpus.toFixed(3)} CPUs were busy. Only running code is sampled.`;
 }
 
-/* CPU time of samples, in s.  Whole samples may add up to a little more than the CPUs had in ms: cut off. */
-function usedTime(samples, frequency, cpus, ms)
+/* CPU time of samples, in s.  Whole samples may add up to a little more than the CPUs had, all s (0: not known): cut off. */
+function usedTime(samples, frequency, all)
 {
 	const used = frequency ? samples / frequency : 0;
 
-	return cpus ? Math.min(used, cpus * ms / 1000) : used;
+	return all ? Math.min(used, all) : used;
 }
 
-/* The CPU time of samples as a share of what the CPUs had in ms; cpus 0: not known. */
-function busyText(samples, frequency, cpus, ms)
+/* The CPU time of samples as a share of what the CPUs had, all s (0: not known); profile/busy.h defines it. */
+function busyText(samples, frequency, all)
 {
-	const used = usedTime(samples, frequency, cpus, ms), all = cpus * ms / 1000, few = (s) => s.toFixed(s < 0.1 ? 2 : 1);
+	const used = usedTime(samples, frequency, all), few = (s) => s.toFixed(s < 0.1 ? 2 : 1);
 
 	if (!all)
 		return `${few(used)} s of CPU time`;
@@ -63,13 +63,13 @@ function busyText(samples, frequency, cpus, ms)
 
 let loadText = "";			/* for the root of the graph */
 
-/* Show how busy the CPUs were in the range of ms. */
-function showLoad(samples, frequency, cpus, ms)
+/* Show how busy the CPUs were in the range of ms, in which they had all s. */
+function showLoad(samples, frequency, cpus, ms, all = cpus * ms / 1000)
 {
-	const share = cpus && ms > 0 ? usedTime(samples, frequency, cpus, ms) / (cpus * ms / 1000) : 0;
+	const share = all > 0 ? usedTime(samples, frequency, all) / all : 0;
 
 	$("busy").hidden = !frequency || ms <= 0;
-	$("busy-text").textContent = busyText(samples, frequency, cpus, ms);
+	$("busy-text").textContent = busyText(samples, frequency, all);
 	$("load").hidden = !cpus;
 	$("load").firstChild.style.width = `${clamp(100 * share, samples ? 1 : 0, 100)}%`;
 	loadText = cpus && frequency ? `${(100 * share).toFixed(share < 0.01 ? 1 : 0)} % of ${plural(cpus, "CPU")}` : "";
