@@ -63,6 +63,19 @@ static void api_failed(struct viewer_answer *ret, int error)
 
 /* --- queries ---------------------------------------------------------------------- */
 
+/* CPUs that are sampled now; until that is known, those that were online at the start. */
+static void api_note_cpus(struct api *a)
+{
+	uint64_t cpus = 0;
+
+	if (a->feed)
+		cpus = a->feed->hub.status.loader.cpus;
+	if (!cpus || cpus > UINT32_MAX)
+		return;
+	a->cpus = (uint32_t)cpus;
+	a->info.cpus = a->cpus;
+}
+
 static int api_get_info(struct api *a, const struct viewer_request *q, uint64_t now,
 			struct viewer_answer *ret)
 {
@@ -71,6 +84,7 @@ static int api_get_info(struct api *a, const struct viewer_request *q, uint64_t 
 	struct json j = { .out = &ret->body };
 
 	(void)q;
+	api_note_cpus(a);
 	if (s->n)
 		start = s->v[0]->start_ns;
 	for (size_t i = 0; i < s->n; i++) {
