@@ -284,7 +284,7 @@ static bool loader_files_read(struct loader_files *lf, uint32_t number,
 	struct executable *e = executables_get(&lf->k->exes, i);
 	uint32_t parts = JOB_TABLE;
 
-	e->named = e->map || e->partial;	/* there may be room now */
+	e->named = e->s.map || e->s.partial;	/* there may be room now */
 	if (number == EXE_VDSO)
 		parts |= JOB_SYMBOLS;
 	return jobs_add(lf->jobs, number, i, e->owner, parts, fd);
@@ -318,7 +318,7 @@ static bool loader_files_met(struct loader_files *lf, const struct msg_exe *m,
 	e = loader_files_assign(lf, (uint32_t)number, &m->key, path, len,
 				m->host, &i);
 	if (e) {
-		e->owner = owner;
+		executable_give(e, owner);
 		e->layer = layer;
 		e->begins = m->begins;
 	}
@@ -734,10 +734,14 @@ static void loader_files_forked(void *ctx, pid_t pid, uint64_t from_ns)
 	own_note_worker(&((struct loader_files *)ctx)->k->own, pid, from_ns);
 }
 
-static void loader_files_used(void *ctx, enum job_kind kind, uint32_t owner, uint64_t cpu_ns)
+static void loader_files_used(void *ctx, const struct job_slot *slot, uint64_t cpu_ns)
 {
-	if (kind == JOB_LINES)
-		source_lines_used(&((struct loader_files *)ctx)->k->lines, owner, cpu_ns);
+	struct knowledge *k = ((struct loader_files *)ctx)->k;
+
+	if (slot->kind == JOB_LINES)
+		source_lines_used(&k->lines, slot->job.owner, cpu_ns);
+	if (slot->again)
+		read_again_used(&k->exes.again, slot->job.owner, cpu_ns);
 }
 
 const struct jobs_ops loader_files_jobs = {

@@ -20,6 +20,17 @@ static struct status_clients *status_of(struct ev_source *listener)
 						  listener));
 }
 
+static void status_fill_symbols(const struct executables *x, struct hub_stats *ret)
+{
+	ret->exes = x->n;
+	executables_count(x, &ret->exes_waiting, &ret->exes_failed);
+	ret->symbols_let_go = x->let_go;
+	ret->symbols_full = x->full;
+	ret->symbols_lost = x->met.lost;
+	ret->symbols_again = x->again.n;
+	ret->symbols_put_off = x->again.put_off;
+}
+
 static void status_fill(const struct status_clients *s, struct status *st)
 {
 	const struct knowledge *k = s->k;
@@ -51,9 +62,7 @@ static void status_fill(const struct status_clients *s, struct status *st)
 	st->hub.line_deaths = k->lines.deaths;
 	st->hub.line_cpu_ns = k->lines.share.used_ns;
 	st->hub.processes = k->processes.n;
-	st->hub.exes = k->exes.n;
-	executables_count(&k->exes, &st->hub.exes_waiting,
-			  &st->hub.exes_failed);
+	status_fill_symbols(&k->exes, &st->hub);
 	cost_read(s->statm, &cost);
 	st->hub.cpu_ns = cost.cpu_ns;
 	st->hub.files_cpu_ns = k->share.used_ns;

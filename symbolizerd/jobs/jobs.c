@@ -78,7 +78,7 @@ static void jobs_end(struct jobs *jobs, struct job *job, int verdict)
 	jobs_exe(jobs, job)->jobs--;
 	if (verdict == JOB_OK)
 		return;
-	executable_failed(jobs_exe(jobs, job), verdict == JOB_KILLED);
+	executable_failed(jobs_exe(jobs, job), verdict, now_ns());
 	if (job->parts & JOB_TABLE && jobs_meant(jobs, job))
 		jobs->ops->no_table(jobs->ctx, job->number);
 }
@@ -149,8 +149,9 @@ static int jobs_slot_fork(struct jobs *jobs, struct job_slot *slot)
 
 	if (r < 0)
 		return r;
-	if (!p && jobs_exe(jobs, &slot->job)->wanted)
-		slot->job.parts |= JOB_SYMBOLS;
+	slot->again = false;
+	if (!p)
+		job_slot_read(slot, jobs_exe(jobs, &slot->job));
 	m.parts = slot->job.parts;
 	if (p) {
 		m.runtime = p->runtime;
@@ -533,8 +534,7 @@ static int jobs_reap(struct jobs *jobs)
 		}
 		jobs->stats->worker_cpu_ns += m.cpu_ns;
 		if (jobs->ops->used)
-			jobs->ops->used(jobs->ctx, jobs->slots[m.slot].kind,
-					jobs->slots[m.slot].job.owner, m.cpu_ns);
+			jobs->ops->used(jobs->ctx, &jobs->slots[m.slot], m.cpu_ns);
 		if (jobs->stats->worker_rss_bytes < m.rss_bytes)
 			jobs->stats->worker_rss_bytes = m.rss_bytes;
 		jobs_slot_exited(jobs, &jobs->slots[m.slot], m.status);

@@ -84,8 +84,8 @@ struct jobs_ops {
 	/* What jobs_memory() brings for p (fd borrowed): may a worker have it?  0 or
 	 * -errno.  May be NULL. */
 	int (*opened)(void *ctx, const struct job_process *p, int fd);
-	/* A worker has ended that had such a job, for this owner.  May be NULL. */
-	void (*used)(void *ctx, enum job_kind kind, uint32_t owner, uint64_t cpu_ns);
+	/* A worker has ended, which used so much.  May be NULL. */
+	void (*used)(void *ctx, const struct job_slot *slot, uint64_t cpu_ns);
 };
 
 /* Ids of questions for memory begin here.  Those for debug files are numbers

@@ -19,25 +19,8 @@ void executables_init(struct executables *x, uint64_t seed)
 		.seed = seed, .kept.seed = seed, .kept_s = KEPT_S,
 		.lasts = LET_GO_INTERVALS,
 	};
-}
-
-static void executable_drop_symbols(struct executable *e)
-{
-	if (e->map)
-		munmap((void *)e->map, e->map_len);
-	e->map = NULL;
-	e->map_len = 0;
-	e->symbols = (struct symbol_index){ 0 };
-	free(e->marks);
-	e->marks = NULL;
-}
-
-static void executable_drop_few(struct executable *e)
-{
-	free(e->few_data);
-	e->few_data = NULL;
-	e->few_len = 0;
-	e->few = (struct symbol_index){ 0 };
+	met_symbols_init(&x->met, seed);
+	read_again_init(&x->again);
 }
 
 static void executable_free(struct executable *e)
@@ -46,8 +29,7 @@ static void executable_free(struct executable *e)
 		return;
 	if (e->fd >= 0)
 		close(e->fd);
-	executable_drop_symbols(e);
-	executable_drop_few(e);
+	file_symbols_clear(&e->s);
 	free(e->path);
 	free(e->runtime_id);
 	free(e);
@@ -63,6 +45,7 @@ void executables_fini(struct executables *x)
 	free(x->retired.v);
 	free(x->kept_list.v);
 	owners_fini(&x->kept);
+	met_symbols_fini(&x->met);
 	executables_init(x, x->seed);
 }
 
@@ -163,6 +146,8 @@ static uint32_t executable_insert(struct executables *x,
 	}
 	e->key = *key;
 	e->fd = -1;
+	e->s.all = &x->met;
+	e->again.all = &x->again;
 	x->v[i] = e;
 	x->n++;
 	return i;
@@ -289,7 +274,7 @@ static void executable_to_hex(const uint8_t *bytes, size_t n, char *out)
 
 bool executable_unread(const struct executable *e)
 {
-	return !e->named || e->partial || e->renew;
+	return !e->named || e->s.partial || e->renew;
 }
 
 void executable_forget_lines(struct executable *e)
@@ -312,9 +297,13 @@ bool executable_renew(struct executable *e, uint64_t print)
 
 bool executable_want(struct executable *e, uint64_t off, uint64_t now_ns)
 {
-	if (e->wanted || !executable_unread(e) || (!e->renew && symbols_at(&e->few, off)))
+	if (e->wanted || !executable_unread(e))
+		return false;
+	if (!e->renew && (file_symbols_met(&e->s, off) ||
+			  !read_again_begin(&e->again, e->owner, now_ns)))
 		return false;
 	e->named = false;
+	e->quarantined = false;
 	e->wanted = true;
 	e->wanted_ns = now_ns;
 	return true;
@@ -365,19 +354,14 @@ bool executable_version_unknown(struct executable *e,
 void executable_named(struct executable *e, const void *map, size_t map_len,
 		      const struct symbol_index *idx)
 {
-	executable_drop_symbols(e);
-	e->map = map;
-	e->map_len = map_len;
-	e->symbols = *idx;
-	/* without memory for marks they stay whole */
+	file_symbols_set(&e->s, map, map_len, idx, e->renew);
 	if (map)
-		e->marks = calloc(symbols_slots(idx) / 64 + 1, sizeof(*e->marks));
-	if (e->renew)		/* those it met have better names now */
-		executable_drop_few(e);
+		e->again.read = true;
 	e->fresh = true;
-	e->partial = e->renew = false;
+	e->renew = false;
 	e->named = true;
 	e->wanted = false;
+	e->tries = 0;
 }
 
 bool executable_again(struct executable *e)
@@ -385,36 +369,36 @@ bool executable_again(struct executable *e)
 	return ++e->tries < SYMBOLS_TRIES;
 }
 
-void executable_failed(struct executable *e, bool quarantine)
+void executable_failed(struct executable *e, int verdict, uint64_t now_ns)
 {
-	e->quarantined |= quarantine;
-	e->partial = e->renew = false;
+	if (verdict == JOB_KILLED) {
+		e->quarantined = true;
+		read_again_quarantine(&e->again, now_ns);
+	}
+	e->s.partial = verdict < 0 || verdict == JOB_NO_MEMORY || verdict == JOB_KILLED;
+	e->renew = false;
 	e->named = true;
 	e->wanted = false;
+	e->tries = 0;
+}
+
+void executable_give(struct executable *e, uint32_t owner)
+{
+	file_symbols_give(&e->s, owner);
+	e->owner = owner;
 }
 
 /* --- symbols that samples met ------------------------------------------------- */
 
-static void executable_mark(struct executable *e, uint64_t off, uint32_t interval)
-{
-	uint32_t slot = symbols_slot(&e->symbols, off);
-	uint64_t bit = 1ULL << slot % 64;
-
-	if (!e->marks || e->marks[slot / 64] & bit)
-		return;
-	e->marks[slot / 64] |= bit;
-	e->new_interval = interval;
-}
-
 uint32_t executable_places(struct executable *e, uint64_t off, uint32_t interval,
 			   struct symbol_place ret[SYMBOL_DEPTH_MAX])
 {
-	if (symbols_at(&e->few, off))
-		return symbols_places(&e->few, off, ret);
-	if (!e->map)
-		return 0;
-	executable_mark(e, off, interval);
-	return symbols_places(&e->symbols, off, ret);
+	bool new;
+	uint32_t n = file_symbols_places(&e->s, off, &new, ret);
+
+	if (new)
+		e->new_interval = interval;
+	return n;
 }
 
 static void executable_name(void *source, const struct frame_place *f, struct frame_called *c)
@@ -430,7 +414,7 @@ static bool executable_waits(void *source, const struct frame_place *f)
 	const struct executable *e = f->exe;
 
 	(void)source;
-	if (!e || e->named || symbols_at(&e->few, FRAME_PLACE(f->words[0])))
+	if (!e || e->named || file_symbols_met(&e->s, FRAME_PLACE(f->words[0])))
 		return false;
 	if (e->jobs > 0)
 		return true;
@@ -438,26 +422,6 @@ static bool executable_waits(void *source, const struct frame_place *f)
 }
 
 const struct name_source executable_source = { executable_name, executable_waits };
-
-/* Keep what samples met, and no more.  False, and nothing changed: no memory. */
-static bool executable_keep_few(struct executable *e)
-{
-	void *data;
-	size_t len;
-
-	if (!e->marks || symbols_keep(&e->few, &e->symbols, e->marks, &data, &len))
-		return false;
-	executable_drop_symbols(e);
-	executable_drop_few(e);
-	if (symbols_open(data, len, &e->few) < 0 || !e->few.n) {
-		free(data);
-		e->few = (struct symbol_index){ 0 };
-		return true;
-	}
-	e->few_data = data;
-	e->few_len = len;
-	return true;
-}
 
 /* Since now they are there.  It was soon that they were missed, or late. */
 static void executable_begin(const struct executables *x, struct executable *e,
@@ -471,15 +435,30 @@ static void executable_begin(const struct executables *x, struct executable *e,
 	e->fresh = false;
 }
 
+/* Its table may go.  The vDSO's could not be asked for again, and is small. */
+static bool executable_is_whole(const struct executable *e)
+{
+	return e && e->s.map && !vdso_is(&e->key);
+}
+
 static bool executable_is_old(const struct executables *x, struct executable *e,
 			      uint32_t interval)
 {
-	/* the vDSO's could not be asked for again, and are few */
-	if (!e || !e->map || !e->marks || vdso_is(&e->key))
+	if (!executable_is_whole(e) || !e->s.marks)
 		return false;
 	if (e->fresh)
 		executable_begin(x, e, interval);
 	return interval - e->new_interval >= x->lasts << e->doubled;
+}
+
+/* Some went for want of room, and it has no descriptor to be read from. */
+static bool executable_went(struct executable *e)
+{
+	bool went = e && e->s.went;
+
+	if (went)
+		e->s.went = false;
+	return went && e->fd < 0;
 }
 
 uint32_t executables_let_names_go(struct executables *x, uint32_t i, uint32_t interval)
@@ -487,14 +466,17 @@ uint32_t executables_let_names_go(struct executables *x, uint32_t i, uint32_t in
 	for (; i < x->top; i++) {
 		struct executable *e = x->v[i];
 
+		if (executable_went(e))
+			return i;
 		if (!executable_is_old(x, e, interval))
 			continue;
-		if (!executable_keep_few(e)) {
+		if (file_symbols_keep(&e->s, e->owner)) {
 			e->new_interval = interval;	/* no memory: later */
 			continue;
 		}
 		e->gone_interval = interval;
-		e->partial = e->gone = true;
+		e->gone = true;
+		x->let_go++;
 		return i;
 	}
 	return EXECUTABLE_NONE;
@@ -592,21 +574,7 @@ static void executables_end_retired(struct executables *x, uint32_t interval)
 static bool executable_counts(const struct executable *e, uint32_t interval,
 			      bool idle)
 {
-	return e && (e->map || e->few_data) && (!idle || interval - e->used > 1);
-}
-
-static size_t executable_bytes(const struct executable *e)
-{
-	return (e->map ? e->map_len : 0) + e->few_len;
-}
-
-/* Less of its symbols, or none. */
-static void executable_shrink(struct executable *e)
-{
-	if (!e->map)
-		executable_drop_few(e);
-	else if (!executable_keep_few(e))
-		executable_drop_symbols(e);
+	return executable_is_whole(e) && (!idle || interval - e->used > 1);
 }
 
 /* This owner's least recently used one that counts. */
@@ -626,7 +594,7 @@ static struct executable *executables_coldest(const struct executables *x,
 	return cold;
 }
 
-/* Drop symbols, or those that were not used just now, until they have at most
+/* Drop whole tables, or those that were not used just now, until they have at most
  * max bytes, len of this owner's to come among them.  False: they have more. */
 static bool executables_bound(struct executables *x, size_t max, uint32_t owner,
 			      size_t len, uint32_t interval, bool idle)
@@ -637,7 +605,7 @@ static bool executables_bound(struct executables *x, size_t max, uint32_t owner,
 	for (uint32_t i = 0; i < x->top; i++) {
 		if (executable_counts(x->v[i], interval, idle))
 			owners_add(&bytes, x->v[i]->owner,
-				   (int64_t)executable_bytes(x->v[i]));
+				   (int64_t)x->v[i]->s.map_len);
 	}
 	owners_add(&bytes, owner, (int64_t)len);
 	while (bytes.total > max && owners_most(&bytes, &owner)) {
@@ -646,9 +614,9 @@ static bool executables_bound(struct executables *x, size_t max, uint32_t owner,
 
 		if (!cold)
 			break;
-		owners_add(&bytes, owner, -(int64_t)executable_bytes(cold));
-		executable_shrink(cold);
-		owners_add(&bytes, owner, (int64_t)executable_bytes(cold));
+		owners_add(&bytes, owner, -(int64_t)cold->s.map_len);
+		file_symbols_shrink(&cold->s, owner);
+		x->full++;
 	}
 	enough = bytes.total <= max;
 	owners_fini(&bytes);
@@ -658,8 +626,10 @@ static bool executables_bound(struct executables *x, size_t max, uint32_t owner,
 bool executables_symbols_room(struct executables *x, const struct executable *e,
 			      size_t len, uint32_t interval)
 {
-	return executables_bound(x, SYMBOLS_BUDGET_ALL, e->owner, len, interval,
-				 false);
+	if (executables_bound(x, SYMBOLS_BUDGET_ALL, e->owner, len, interval, false))
+		return true;
+	x->full++;
+	return false;
 }
 
 static bool executable_idle(const struct executable *e, uint32_t interval)

@@ -6,11 +6,15 @@
  * it until that loaderd ends.  Its symbols come from a worker, whole, and stay so until
  * samples have met no new one for LET_GO_INTERVALS: then only those stay that samples met, and
  * the file is read again when a sample meets another one.  If that is soon, they went too
- * early: the next time they stay twice as long, LET_GO_DOUBLED times at most.  So a program
- * that has new ones met on purpose has a file read once in twice LET_GO_INTERVALS.  There
- * are two budgets of bytes: for idle symbols, and for all.
- * Beyond them the owner with the most loses symbols first.  A key that a sample mentions before
- * loaderd has opened the file is an entry without a path.
+ * early: the next time they stay twice as long, LET_GO_DOUBLED times at most.
+ *
+ * There are two budgets of bytes for whole tables: for idle ones, and for all.  Beyond them
+ * the owner with the most loses the table that was in no sample for longest, but for what
+ * samples met.  That is kept as long as the entry, which is as long as a process maps the
+ * file, in a memory of its own (file_symbols.h).  Whatever went is read again when a sample
+ * asks for it, within bounds (read_again.h).
+ *
+ * A key that a sample mentions before loaderd has opened the file is an entry without a path.
  *
  * Symbols are read when a sample meets the file, which may be when no process runs
  * it any more: until then its descriptor is kept.
@@ -26,7 +30,9 @@
 #include "common/vector.h"
 #include "ipc/counters.h"
 #include "ipc/message_hub.h"
+#include "symbolizerd/knowledge/file_symbols.h"
 #include "symbolizerd/knowledge/name_source.h"
+#include "symbolizerd/knowledge/read_again.h"
 #include "symbolizerd/symbols/index.h"
 #include "symbolizerd/tables/owners.h"
 
@@ -47,19 +53,13 @@ struct executable {
 	struct file_key key;
 	char *path;		/* NULL: not opened yet; owned */
 	bool host_path;		/* it is the host's */
-	const void *map;	/* of the symbols' memfd; NULL: none */
-	size_t map_len;
-	struct symbol_index symbols;
-	uint64_t *marks;	/* of its slots (index_keep.h): what samples met; owned */
-	void *few_data;		/* what they met before; NULL: nothing; owned */
-	size_t few_len;
-	struct symbol_index few;
+	struct file_symbols s;
+	struct read_again again;
 	uint32_t gone_interval;	/* when its symbols were let go, if .gone */
 	uint32_t doubled;	/* how often the time until that is twice as long */
 	uint32_t new_interval;	/* of the last symbol that was new to samples */
 	bool fresh;		/* .new_interval is not set yet */
 	bool gone;
-	bool partial;		/* but for .few its symbols were let go */
 	uint32_t used;		/* interval of the last mention */
 	uint32_t numbers;	/* that stand for it now */
 	uint32_t number;	/* the last that was given to it */
@@ -84,7 +84,7 @@ struct executable {
 	bool lacks_dwarf;	/* JOB_DEBUG_LINES, and it found no debug file */
 	uint32_t lines_id;	/* what source_lines.h knows it by; 0: it does not */
 	bool begins;		/* its program began when it was opened: no sample asked */
-	bool quarantined;	/* a worker died while parsing it */
+	bool quarantined;	/* a worker died while parsing it, a while ago at most */
 	bool known;		/* build ID and so on are filled in */
 	bool unknown;		/* its runtime's version is not, and that was said */
 	bool named;		/* its symbols were read, or cannot be */
@@ -110,6 +110,10 @@ struct executables {
 	struct owners kept;	/* descriptors */
 	uint32_t kept_max;	/* at most so many; 0 until it is set */
 	uint32_t kept_s;	/* KEPT_S, but for tests */
+	struct met_symbols met;
+	struct reads_again again;
+	uint64_t let_go;	/* tables that went but for what samples met: nothing was new */
+	uint64_t full;		/* tables that went so, or did not come, for want of room */
 	uint32_t lasts;		/* LET_GO_INTERVALS, likewise */
 	uint64_t seed;
 };
@@ -144,7 +148,8 @@ int executables_retire(struct executables *x, uint32_t number,
 /* From now on no number means anything. */
 void executables_forget_numbers(struct executables *x);
 
-/* A sample has met it at this offset: its symbols are wanted.  False: nothing is new. */
+/* A sample has met it at this offset: its symbols are wanted.  False: nothing is new, or
+ * it is too early to read them again. */
 bool executable_want(struct executable *e, uint64_t off, uint64_t now_ns);
 
 /* What is at this offset, as symbols_places() says it.  A sample has met that. */
@@ -191,7 +196,8 @@ bool executable_known(struct executable *e, const struct msg_job_done *done);
 bool executable_version_unknown(struct executable *e,
 				const struct msg_job_done *done);
 
-/* Its symbols: map (owned from now on; may be NULL) holds idx. */
+/* Its symbols: map (owned from now on) holds idx.  NULL: there is no room for them, and they
+ * are asked for again later. */
 void executable_named(struct executable *e, const void *map, size_t map_len,
 		      const struct symbol_index *idx);
 
@@ -199,8 +205,12 @@ void executable_named(struct executable *e, const void *map, size_t map_len,
  * be to blame for: are they to be tried again? */
 bool executable_again(struct executable *e);
 
-/* A worker failed at it, or died: no more is tried. */
-void executable_failed(struct executable *e, bool quarantine);
+/* Its job has ended without a result: a job_verdict, or -errno, our side failed.  If our side
+ * did, or the worker died, it is tried again later, when a sample asks for it. */
+void executable_failed(struct executable *e, int verdict, uint64_t now_ns);
+
+/* From now on it is this owner's. */
+void executable_give(struct executable *e, uint32_t owner);
 
 /*
  * May one more descriptor of this owner's be kept?  If not, *ret is the entry
@@ -217,8 +227,7 @@ bool executables_keep(struct executables *x, uint32_t i, int fd,
 /* The descriptor of entry i, the caller's from now on; -1: it has none. */
 int executables_take_fd(struct executables *x, uint32_t i);
 
-/* Make room for len bytes of symbols of e, which has none.  False: there is none
- * for it, it goes without names. */
+/* Make room for len bytes of symbols of e, which are not whole.  False: there is none. */
 bool executables_symbols_room(struct executables *x, const struct executable *e,
 			      size_t len, uint32_t interval);
 
@@ -227,7 +236,8 @@ bool executables_symbols_room(struct executables *x, const struct executable *e,
 void executables_sweep(struct executables *x, uint32_t interval);
 
 /* Let symbols go that samples have not met, of the first such entry from i on whose
- * last new one is long ago: which one, or EXECUTABLE_NONE. */
+ * last new one is long ago; or some went of it for want of room, since the last call.  Which
+ * one: BPF is to ask for it again.  Or EXECUTABLE_NONE. */
 uint32_t executables_let_names_go(struct executables *x, uint32_t i, uint32_t interval);
 
 /* Entries with a job, or that wait for a place in the queue; and in quarantine. */

@@ -49,6 +49,7 @@ static void keep_few(struct hub *hub)
 	hub->k.exes.kept_max = KEPT;
 	hub->k.exes.kept_s = 1;
 	hub->k.exes.lasts = 2;
+	hub->k.exes.again.pause_ns = 0;
 }
 
 /* How many of the files does it hold?  Only root may look. */

@@ -103,7 +103,8 @@ TEST(debug_file_that_comes_later_leads_to_a_new_visit)
 	CHECK(!debug_files_get(&d, &id, geteuid(), S));
 	/* it was read */
 	mine->debug = JOB_DEBUG_FILE;
-	executable_named(mine, NULL, 0, &(struct symbol_index){ 0 });
+	executable_named(mine, mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 4096,
+			 &(struct symbol_index){ 0 });
 	CHECK(!mine->renew && mine->named && !executable_want(mine, 0x1000, 7));
 	setup();
 }

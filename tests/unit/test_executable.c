@@ -239,7 +239,7 @@ TEST(executables_keep_symbols_within_a_budget)
 	}
 	executables_sweep(&x, 16);
 	for (uint32_t i = 0; i < 6; i++)	/* the last is not idle */
-		CHECK_EQ(executables_get(&x, i)->map != NULL, i >= 1);
+		CHECK_EQ(executables_get(&x, i)->s.map != NULL, i >= 1);
 	executables_fini(&x);
 }
 
@@ -251,7 +251,7 @@ static bool give_symbols(struct executables *x, uint64_t ino, uint32_t owner,
 	struct executable *e = executables_get(x, mention(x, ino, interval));
 
 	e->owner = owner;
-	CHECK(!e->map);
+	CHECK(!e->s.map);
 	if (!executables_symbols_room(x, e, len, interval))
 		return false;
 	executable_named(e, some_map(len), len, &idx);
@@ -263,7 +263,7 @@ static size_t symbol_bytes(const struct executables *x)
 	size_t n = 0;
 
 	for (uint32_t i = 0; i < x->top; i++)
-		n += x->v[i] ? x->v[i]->map_len : 0;
+		n += x->v[i] ? x->v[i]->s.map_len : 0;
 	return n;
 }
 
@@ -281,9 +281,9 @@ TEST(executables_in_use_have_a_budget_too)
 	}
 	executables_sweep(&x, 22);
 	for (uint32_t i = 0; i < 10; i++)
-		CHECK(executables_get(&x, mention(&x, 1000 + i, 22))->map);
+		CHECK(executables_get(&x, mention(&x, 1000 + i, 22))->s.map);
 	for (uint32_t i = 10; i < 12; i++)
-		CHECK(executables_get(&x, mention(&x, i, 22))->map);
+		CHECK(executables_get(&x, mention(&x, i, 22))->s.map);
 	/* who would have more than all goes without */
 	CHECK(!give_symbols(&x, 99, 1001, SYMBOLS_BUDGET_ALL + 1, 22));
 	executables_fini(&x);
@@ -359,7 +359,7 @@ TEST(executable_keeps_the_names_that_samples_met)
 		CHECK_EQ(executables_let_names_go(&x, 0, k), EXECUTABLE_NONE);
 	}
 	CHECK_EQ(let_go(&x, i, 104), 103 + LET_GO_INTERVALS);
-	CHECK(!e->map && !e->marks && e->few_len < 256);
+	CHECK(!e->s.map && !e->s.marks && e->s.few_len < 256);
 	/* what was met is still there, also that nothing is */
 	CHECK_STR(name_at(e, 63, 200), "a");
 	CHECK_STR(name_at(e, 256, 200), "c");
@@ -422,38 +422,155 @@ TEST(executable_of_which_nothing_was_met_keeps_nothing)
 	e = executables_get(&x, i);
 	read_four(e);
 	let_go(&x, i, 1);
-	CHECK(!e->map && !e->few_data && !e->few_len);
+	CHECK(!e->s.map && !e->s.few_data && !e->s.few_len);
 	CHECK(executable_want(e, 0, 1));
 	/* it cannot be read any more: that is all */
-	executable_failed(e, false);
+	executable_failed(e, JOB_CORRUPT, 1);
 	CHECK(!executable_want(e, 0, 2) && !executable_unread(e));
 	executables_fini(&x);
 }
 
-/* Beyond the budget what was not met goes first, then the rest: of who has the most. */
+/* Beyond the budget whole tables go, of who has the most.  What samples met stays, and the
+ * rest is asked for again. */
 TEST(executables_beyond_the_budget_keep_what_was_met)
 {
 	struct executables x;
 	struct executable *e;
-	uint32_t others;
+	uint32_t others, i;
 
 	executables_init(&x, 9);
 	others = mention(&x, 1, 1);
-	executables_get(&x, others)->owner = 1000;
+	executable_give(executables_get(&x, others), 1000);
 	read_four(executables_get(&x, others));
 	name_at(executables_get(&x, others), 10, 1);
-	e = executables_get(&x, mention(&x, 2, 1));
+	i = mention(&x, 2, 1);
+	e = executables_get(&x, i);
+	CHECK(executable_want(e, 10, 1));
 	read_four_in(e, SYMBOLS_BUDGET + 4096);
 	name_at(e, 10, 1);
 	executables_sweep(&x, 9);
-	CHECK(!e->map && e->few.n == 1);
+	CHECK(!e->s.map && e->s.few.n == 1 && x.full == 1);
 	CHECK_STR(name_at(e, 20, 9), "a");
-	CHECK(!executable_want(e, 400, 1));	/* there was no room */
-	CHECK(executables_get(&x, others)->map);
-	e->few_len = SYMBOLS_BUDGET + 4096;
-	executables_sweep(&x, 12);
-	CHECK(!e->few_data && !e->few_len);
-	CHECK(executables_get(&x, others)->map);
+	/* BPF is to ask for it */
+	CHECK_EQ(executables_let_names_go(&x, 0, 3), i);
+	CHECK_EQ(executables_let_names_go(&x, 0, 3), EXECUTABLE_NONE);
+	CHECK(!executable_want(e, 20, AGAIN_NS + 1));
+	CHECK(executable_want(e, 400, AGAIN_NS + 1));
+	CHECK(executables_get(&x, others)->s.map);
+	executables_fini(&x);
+}
+
+/* A large table is in use at each interval, and goes when the next one comes. */
+static void come_and_go(struct executables *x, uint32_t from, uint32_t to)
+{
+	for (uint32_t now = from; now < to; now++) {
+		executable_named(executables_get(x, mention(x, 1000 + now, now)),
+				 some_map(SYMBOLS_BUDGET / 2), SYMBOLS_BUDGET / 2,
+				 &(struct symbol_index){ .n = 0 });
+		executables_sweep(x, now);
+		while (executables_let_names_go(x, 0, now) != EXECUTABLE_NONE)
+			;
+	}
+}
+
+/* A program that seldom runs, beside large ones of the same owner that come and go: what
+ * samples met has its name for ever, what they did not after it was read again. */
+TEST(executable_keeps_its_names_beside_large_ones)
+{
+	struct executables x;
+	struct executable *e;
+	uint32_t i;
+
+	executables_init(&x, 9);
+	i = mention(&x, 1, 1);
+	CHECK_EQ(executables_assign(&x, 7, i, "/service", 8, true), 0);
+	e = executables_get(&x, i);
+	read_four(e);
+	CHECK_STR(name_at(e, 10, 1), "a");
+	for (uint32_t now = 2; now < 400; now += 50) {
+		come_and_go(&x, now, now + 50);
+		CHECK(!e->s.map);
+		CHECK_STR(name_at(e, 20, now + 50), "a");
+	}
+	CHECK(executable_want(e, 300, 1));
+	read_four(e);
+	CHECK_STR(name_at(e, 300, 401), "c");
+	come_and_go(&x, 402, 450);
+	CHECK(!e->s.map && e->s.few.n == 2);
+	CHECK_STR(name_at(e, 20, 450), "a");
+	CHECK_STR(name_at(e, 300, 450), "c");
+	CHECK(x.full > 300 && !x.met.lost);
+	executables_fini(&x);
+}
+
+/* Nothing was taken from it: there is no room now, and perhaps later. */
+TEST(executable_without_room_is_asked_for_again)
+{
+	struct executables x;
+	struct executable *e;
+
+	executables_init(&x, 9);
+	e = executables_get(&x, mention(&x, 1, 1));
+	CHECK(executable_want(e, 10, 1));
+	CHECK(!executables_symbols_room(&x, e, SYMBOLS_BUDGET_ALL + 1, 1));
+	CHECK_EQ(x.full, 1);
+	executable_named(e, NULL, 0, &(struct symbol_index){ 0 });
+	CHECK(e->named && !executable_want(e, 10, AGAIN_NS));
+	CHECK_EQ(x.again.put_off, 1);
+	CHECK(executable_want(e, 10, AGAIN_NS + 1));
+	read_four(e);
+	CHECK_STR(name_at(e, 10, 2), "a");
+	executables_fini(&x);
+}
+
+/* Our side had no memory, or the worker died, perhaps since this machine was busy: that is
+ * not for ever, while a file that is no ELF file stays one. */
+TEST(executable_that_failed_is_tried_again_later)
+{
+	uint64_t now = 1;
+	struct executables x;
+	struct executable *e;
+
+	executables_init(&x, 9);
+	e = executables_get(&x, mention(&x, 1, 1));
+	for (uint32_t i = 0; i < 3; i++) {
+		CHECK(executable_want(e, 10, now));
+		executable_failed(e, i % 2 ? JOB_NO_MEMORY : -12, now);
+		CHECK(!e->quarantined && e->named && !executable_want(e, 10, now));
+		now += AGAIN_LONG_NS;
+	}
+	for (uint32_t i = 0; i < 8; i++) {
+		uint32_t doubled = i < QUARANTINE_DOUBLED ? i : QUARANTINE_DOUBLED;
+
+		CHECK(executable_want(e, 10, now));
+		executable_failed(e, JOB_KILLED, now);
+		CHECK(e->quarantined);
+		now += (QUARANTINE_NS << doubled) - 1;
+		CHECK(!executable_want(e, 10, now) && e->quarantined);
+		now++;
+	}
+	CHECK(executable_want(e, 10, now) && !e->quarantined);
+	executable_failed(e, JOB_NOT_ELF, now);
+	CHECK(!executable_want(e, 10, now + (1ULL << 60)) && !executable_unread(e));
+	executables_fini(&x);
+}
+
+/* Three times for want of memory in a row, each time that it is read. */
+TEST(executable_has_as_many_tries_each_time)
+{
+	struct executables x;
+	struct executable *e;
+
+	executables_init(&x, 9);
+	e = executables_get(&x, mention(&x, 1, 1));
+	for (uint32_t i = 0; i < 3; i++) {
+		for (uint32_t k = 1; k < SYMBOLS_TRIES; k++)
+			CHECK(executable_again(e));
+		if (i)
+			read_four(e);
+		else
+			executable_failed(e, JOB_NO_MEMORY, 1);
+	}
 	executables_fini(&x);
 }
 
@@ -485,11 +602,11 @@ TEST(executables_are_wanted_until_they_have_names)
 	e = executables_get(&x, mention(&x, 1, 1));
 	CHECK(executable_want(e, 0, 100));
 	CHECK(!executable_want(e, 0, 200) && e->wanted && e->wanted_ns == 100);
-	executable_named(e, NULL, 0, &idx);
+	executable_named(e, some_map(4096), 4096, &idx);
 	CHECK(!executable_want(e, 0, 300) && !e->wanted);
 	e = executables_get(&x, mention(&x, 2, 1));
 	CHECK(executable_want(e, 0, 100));
-	executable_failed(e, true);
+	executable_failed(e, JOB_KILLED, 200);
 	CHECK(!executable_want(e, 0, 300) && !e->wanted && e->quarantined);
 	executables_fini(&x);
 }

@@ -270,9 +270,9 @@ TEST(symbolize_names_short_full_and_system)
 		   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	CHECK(map != MAP_FAILED);
 	memcpy(map, &made, len);
-	CHECK_EQ(symbols_open(map, len, &s.e->symbols), 0);
-	s.e->map = map;
-	s.e->map_len = 4096;
+	CHECK_EQ(symbols_open(map, len, &s.e->s.symbols), 0);
+	s.e->s.map = map;
+	s.e->s.map_len = 4096;
 	data = one_event(&s, tr, &b);
 	CHECK_EQ(b.stacks[0].n, 3);
 	for (int i = 0; i < 3; i++) {
@@ -329,9 +329,9 @@ TEST(symbolize_shows_lines_and_what_is_inlined)
 		   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	CHECK(map != MAP_FAILED);
 	memcpy(map, &made, len);
-	CHECK_EQ(symbols_open(map, len, &s.e->symbols), 0);
-	s.e->map = map;
-	s.e->map_len = 4096;
+	CHECK_EQ(symbols_open(map, len, &s.e->s.symbols), 0);
+	s.e->s.map = map;
+	s.e->s.map_len = 4096;
 	s.e->runtime = RUNTIME_GO;
 	data = one_event(&s, tr, &b);
 	CHECK_EQ(b.stacks[0].n, 2);
@@ -366,8 +366,8 @@ TEST(symbolize_waits_for_what_was_let_go)
 	void *data;
 
 	set_up(&s);
-	CHECK_EQ(symbols_open(&made, sizeof(made), &s.e->few), 0);
-	s.e->named = s.e->partial = true;
+	CHECK_EQ(symbols_open(&made, sizeof(made), &s.e->s.few), 0);
+	s.e->named = s.e->s.partial = true;
 	CHECK(!pass_trace_waits(&s.pass, a) && !pass_trace_waits(&s.pass, b));
 	CHECK(!executable_want(s.e, 20, 1000) && executable_want(s.e, 40, 1000));
 	s.pass.now_ns = 1000 + EXECUTABLE_OPEN_NS - 1;
@@ -409,7 +409,7 @@ TEST(symbolize_waits_for_workers_and_for_loaderd)
 	/* it is open, and has no place in the queue */
 	executables_keep(&s.exes, at, dup(1), 1000);
 	CHECK(pass_trace_waits(&s.pass, f));
-	executable_failed(executables_get(&s.exes, at), false);
+	executable_failed(executables_get(&s.exes, at), JOB_CORRUPT, 1000);
 	CHECK(!pass_trace_waits(&s.pass, f));
 	free(a);
 	free(f);
