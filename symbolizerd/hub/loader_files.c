@@ -654,15 +654,17 @@ static int loader_files_look(struct loader_files *lf, uint64_t id, uint32_t numb
 static int loader_files_debug(void *ctx, uint32_t number, const struct msg_wanted *q)
 {
 	struct loader_files *lf = ctx;
-	const struct executable *e = executables_number(&lf->k->exes, number);
+	struct executable *e = executables_number(&lf->k->exes, number);
 	struct build_id id = { .len = q->build_id_len };
 	const struct debug_at_hand *h = NULL;
 
 	memcpy(id.bytes, q->build_id, sizeof(id.bytes));
 	if (e)
 		h = debug_files_get(&lf->k->debug_files, &id, e->owner, now_ns());
-	if (e && !h)
+	if (e && !h) {
 		debug_files_wants(&lf->k->debug_files, e, q);
+		executable_missed_debug(e);
+	}
 	if (!h)
 		return loader_files_look(lf, number, number, &id, q);
 	jobs_debug(lf->jobs, number, h->fd, h->source);

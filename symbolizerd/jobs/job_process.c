@@ -6,23 +6,27 @@
 
 #include "symbolizerd/knowledge/record.h"
 
-bool job_quarantine_has(const struct job_quarantine *q, uint32_t tgid, uint64_t start_ns)
+bool job_quarantine_has(const struct job_quarantine *q, uint32_t tgid, uint64_t start_ns,
+			uint64_t now_ns)
 {
 	uint32_t n = q->n < JOBS_QUARANTINE ? q->n : JOBS_QUARANTINE;
 
 	for (uint32_t i = 0; i < n; i++) {
-		if (q->v[i].tgid == tgid && q->v[i].start_ns == start_ns)
+		if (q->v[i].tgid == tgid && q->v[i].start_ns == start_ns &&
+		    now_ns - q->v[i].since_ns < JOBS_QUARANTINE_NS)
 			return true;
 	}
 	return false;
 }
 
-void job_quarantine_add(struct job_quarantine *q, uint32_t tgid, uint64_t start_ns)
+void job_quarantine_add(struct job_quarantine *q, uint32_t tgid, uint64_t start_ns,
+			uint64_t now_ns)
 {
 	uint32_t i = q->n++ % JOBS_QUARANTINE;
 
 	q->v[i].tgid = tgid;
 	q->v[i].start_ns = start_ns;
+	q->v[i].since_ns = now_ns;
 }
 
 uint32_t job_process_frames(const struct visit_question *q)

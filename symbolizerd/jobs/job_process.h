@@ -10,18 +10,23 @@
 #include "symbolizerd/knowledge/visits.h"
 
 #define JOBS_QUARANTINE	64	/* processes; the oldest is tried again */
+#define JOBS_QUARANTINE_NS	VISITS_CLOSED_NS
 
 /* Processes whose worker died, was killed, or sent an invalid answer. */
 struct job_quarantine {
 	struct {
 		uint64_t start_ns;
+		uint64_t since_ns;
 		uint32_t tgid;
 	} v[JOBS_QUARANTINE];
 	uint32_t n;		/* processes, until now */
 };
 
-bool job_quarantine_has(const struct job_quarantine *q, uint32_t tgid, uint64_t start_ns);
-void job_quarantine_add(struct job_quarantine *q, uint32_t tgid, uint64_t start_ns);
+/* For JOBS_QUARANTINE_NS. */
+void job_quarantine_add(struct job_quarantine *q, uint32_t tgid, uint64_t start_ns,
+			uint64_t now_ns);
+bool job_quarantine_has(const struct job_quarantine *q, uint32_t tgid, uint64_t start_ns,
+			uint64_t now_ns);
 
 /* How many frames the words are; 0: none, too many, or the last one is not whole. */
 uint32_t job_process_frames(const struct visit_question *q);

@@ -111,7 +111,7 @@ static void jobs_died(struct jobs *jobs, struct job *job, int verdict, const cha
 			 memory ? p->tgid : job->number, result);
 	jobs->stats->worker_deaths++;
 	if (memory && verdict == JOB_KILLED)
-		job_quarantine_add(&jobs->quarantine, p->tgid, p->start_ns);
+		job_quarantine_add(&jobs->quarantine, p->tgid, p->start_ns, now_ns());
 	jobs_end(jobs, job, verdict);
 }
 
@@ -186,7 +186,7 @@ static int jobs_slot_start(struct jobs *jobs, struct job_slot *slot)
 
 	if (!p)
 		return jobs_slot_fork(jobs, slot);
-	if (job_quarantine_has(&jobs->quarantine, p->tgid, p->start_ns))
+	if (job_quarantine_has(&jobs->quarantine, p->tgid, p->start_ns, now_ns()))
 		return -EPERM;	/* it was queued before */
 	if (p->given)
 		return jobs_slot_fork(jobs, slot);
@@ -641,7 +641,7 @@ int jobs_add_process(struct jobs *jobs, const struct visit_question *q)
 
 	if (!job_process_frames(q))
 		return -EINVAL;
-	if (job_quarantine_has(&jobs->quarantine, q->tgid, q->start_ns))
+	if (job_quarantine_has(&jobs->quarantine, q->tgid, q->start_ns, now_ns()))
 		return -EPERM;
 	job.process = job_process_make(q, JOB_PROCESS);
 	return jobs_add_question(jobs, q, &job);

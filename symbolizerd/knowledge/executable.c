@@ -123,6 +123,7 @@ static bool executables_make_room(struct executables *x)
 		if (!executable_is_free(x->v[i]) || x->v[i]->used != used)
 			continue;
 		executable_remove(x, i);
+		x->crowded++;
 		left--;
 	}
 	return x->n < before;
@@ -134,8 +135,10 @@ static uint32_t executable_insert(struct executables *x,
 	struct executable *e;
 	uint32_t i;
 
-	if (x->n >= EXECUTABLES_MAX && !executables_make_room(x))
+	if (x->n >= EXECUTABLES_MAX && !executables_make_room(x)) {
+		x->crowded++;
 		return EXECUTABLE_NONE;
+	}
 	i = executable_take_index(x);
 	if (i == EXECUTABLE_NONE)
 		return i;
@@ -293,6 +296,12 @@ bool executable_renew(struct executable *e, uint64_t print)
 	else
 		e->renew = true;
 	return true;
+}
+
+void executable_missed_debug(struct executable *e)
+{
+	if (e->renew)
+		e->debug_print = 0;
 }
 
 bool executable_want(struct executable *e, uint64_t off, uint64_t now_ns)

@@ -81,6 +81,8 @@ struct executable {
 	bool lines;		/* it, or its debug file, has DWARF, or may have */
 	bool lines_seen;	/* a visit to that found some */
 	bool no_lines;		/* a visit failed */
+	uint8_t lines_deaths;	/* visits that killed their worker */
+	uint64_t lines_again_ns;	/* if .no_lines: it is visited again; 0: never */
 	bool lacks_dwarf;	/* JOB_DEBUG_LINES, and it found no debug file */
 	uint32_t lines_id;	/* what source_lines.h knows it by; 0: it does not */
 	bool begins;		/* its program began when it was opened: no sample asked */
@@ -113,6 +115,7 @@ struct executables {
 	struct met_symbols met;
 	struct reads_again again;
 	uint64_t let_go;	/* tables that went but for what samples met: nothing was new */
+	uint64_t crowded;	/* entries that went or were not made: EXECUTABLES_MAX */
 	uint64_t full;		/* tables that went so, or did not come, for want of room */
 	uint32_t lasts;		/* LET_GO_INTERVALS, likewise */
 	uint64_t seed;
@@ -186,6 +189,10 @@ void executable_forget_lines(struct executable *e);
  * sample, or its lines alone, if its names are its own.  False: that was done for this
  * one before. */
 bool executable_renew(struct executable *e, uint64_t print);
+
+/* A worker that reads it anew asks for its debug file, which is not at hand any more: so
+ * that was not tried. */
+void executable_missed_debug(struct executable *e);
 
 /* What a worker says of it.  False when its fields make no sense: nothing is
  * taken over then. */

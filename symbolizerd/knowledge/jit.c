@@ -134,23 +134,57 @@ static struct visit_target *jit_new_dump(struct jit *j, struct visit_target *map
 
 /* --- files ---------------------------------------------------------------------- */
 
-/* There is room for one more. */
-static void jit_make_room(struct jit *j)
+/* Of the open files of this owner the one that was not used for longest; *n: how many. */
+static uint32_t jit_oldest(const struct jit *j, uint32_t owner, uint32_t *n)
 {
-	struct visit_target *oldest = NULL;
+	uint32_t oldest = 0;
+
+	*n = 0;
+	for (uint32_t i = 0; i < JIT_TARGETS; i++) {
+		if (j->files[i].fd < 0 || j->files[i].owner != owner)
+			continue;
+		if (!*n || j->visits.v[i].used_ns < j->visits.v[oldest].used_ns)
+			oldest = i;
+		++*n;
+	}
+	return oldest;
+}
+
+static uint32_t jit_open_files(const struct jit *j)
+{
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; j->visits.v && i < JIT_TARGETS; i++) {
-		struct visit_target *t = &j->visits.v[i];
+	for (uint32_t i = 0; i < JIT_TARGETS; i++)
+		n += j->files[i].fd >= 0;
+	return n;
+}
 
-		if (!t->number || j->files[i].fd < 0)
-			continue;
-		n++;
-		if (!oldest || t->used_ns < oldest->used_ns)
-			oldest = t;
+/* There is room for one more of this owner. */
+static void jit_make_room(struct jit *j, uint32_t owner)
+{
+	uint32_t most, oldest;
+
+	if (jit_open_files(j) < JIT_FDS)
+		return;
+	oldest = jit_oldest(j, owner, &most);
+	for (uint32_t i = 0; i < JIT_TARGETS; i++) {
+		uint32_t n = 0, at = 0;
+
+		if (j->files[i].fd >= 0)
+			at = jit_oldest(j, j->files[i].owner, &n);
+		if (n > most) {
+			most = n;
+			oldest = at;
+		}
 	}
-	if (n >= JIT_FDS)
-		jit_close(jit_file(j, oldest));
+	jit_close(&j->files[oldest]);
+}
+
+static uint32_t jit_owner_of(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) ? OWNER_UNKNOWN : owner_of_uid(st.st_uid);
 }
 
 /* A copy of fd is the target's file. */
@@ -159,7 +193,8 @@ static void jit_keep(struct jit *j, const struct visit_target *t, int fd)
 	struct jit_file *f = jit_file(j, t);
 
 	jit_close(f);
-	jit_make_room(j);
+	f->owner = jit_owner_of(fd);
+	jit_make_room(j, f->owner);
 	f->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	f->missing = 0;
 }
@@ -494,9 +529,9 @@ static void jit_answered(void *ctx, struct visit_target *t, int result)
 		j->stats->jit_gone += t->asked;
 	if (!result)
 		f->missing = 0;
-	else if (result == -ESRCH || result == -EPERM || result == -ESTALE || result > 0)
-		t->closed = true;	/* ended, in quarantine, of another process, or nonsense */
-	else
+	else if (result == -ESRCH || result == -EPERM || result > 0)
+		visits_close(&j->visits, t);	/* ended, in quarantine, or nonsense */
+	else			/* not there, or still that of another process */
 		t->next_ns = jit_missing(f, j->visits.now_ns);
 	if (jit_source(t) == JIT_MAP && !jit_dump_of(j, t))
 		f->dump_until_ns = j->visits.now_ns + DUMP_WAIT_NS;

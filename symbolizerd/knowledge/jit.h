@@ -14,7 +14,9 @@
  * carries the number of the process here, its space.  That is the number of its perf map
  * as a target of visits.
  *
- * The names' memory is shared by users (owner_cache.h).  Whose a process is, is known when
+ * The names' memory is shared by users (owner_cache.h), and so are descriptors: the owner
+ * with the most closes the one that was not used for longest.  A file that was closed comes
+ * again when its process's perf map is asked for.  Whose a process is, is known when
  * its perf map was opened; until then its
  * owner is one of a few that all such processes share.
  */
@@ -69,6 +71,7 @@ struct jit_place {
 /* What is kept of a target. */
 struct jit_file {
 	int fd;			/* -1: none; owned */
+	uint32_t owner;		/* of the file */
 	uint64_t size;		/* when it was read */
 	uint32_t missing;	/* times that it was not there, in a row */
 	uint32_t space;		/* of its process; 0: free */

@@ -532,7 +532,9 @@ static void managed_name(void *ctx, const struct visit_target *t, const uint64_t
 
 	if (!f || !managed_waits(m, f->function))
 		return;		/* BPF has sent them meanwhile, or it is forgotten */
-	if (result == VISIT_LOST) {
+	/* nothing was read: it may be asked for anew; until then what BPF has sent is all */
+	if (result == VISIT_LOST ||
+	    (result && !managed_resolve(m, f->function)->name[0])) {
 		managed_settle(m, f->function, MANAGED_UNKNOWN);
 		return;
 	}
@@ -545,11 +547,12 @@ static void managed_name(void *ctx, const struct visit_target *t, const uint64_t
 
 static void managed_answered(void *ctx, struct visit_target *t, int result)
 {
-	(void)ctx;
+	struct managed *m = ctx;
+
 	/* ended, denied or in quarantine; or what was read killed a worker */
 	if (result == -ESRCH || result == -EPERM || result == -EACCES ||
 	    (result > 0 && !visits_delayed(result)))
-		t->closed = true;
+		visits_close(&m->visits, t);
 }
 
 /* --- forgetting ------------------------------------------------------------------------ */

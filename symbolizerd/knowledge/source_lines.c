@@ -217,6 +217,8 @@ void source_lines_want(struct source_lines *l, struct executable *e, uint64_t of
 {
 	uint32_t i;
 
+	if (e->no_lines)
+		executable_forget_lines(e);
 	if (!e->lines_id)
 		e->lines_id = source_lines_new_id(l);
 	i = source_lines_place(l, e->lines_id, off);
@@ -404,6 +406,7 @@ static void source_lines_take_name(void *ctx, const struct visit_target *t,
 	if (i == INDEX_NONE || source_lines_place_at(l, i)->state != LINE_WANTED)
 		return;
 	source_lines_place_at(l, i)->state = LINE_KNOWN;
+	source_lines_place_at(l, i)->failed = result != 0;
 	if (n)
 		inner = frame_names_place(names, first);
 	if (result == VISIT_LOST) {
@@ -419,7 +422,7 @@ static void source_lines_take_name(void *ctx, const struct visit_target *t,
 }
 
 /* What a visit to it says of later ones. */
-static void source_lines_judge(struct executable *e, int result)
+static void source_lines_judge(struct executable *e, int result, uint64_t now_ns)
 {
 	if (!result)
 		e->lines_seen = true;
@@ -427,6 +430,12 @@ static void source_lines_judge(struct executable *e, int result)
 		e->no_lines = true;
 	if (result == JOB_NO_NAMES && e->debug == JOB_DEBUG_LINES)
 		e->lacks_dwarf = true;
+	e->lines_again_ns = 0;
+	if (result != JOB_KILLED)
+		return;
+	e->lines_again_ns = now_ns + (LINES_KILLED_NS << e->lines_deaths);
+	if (e->lines_deaths < LINES_KILLED_DOUBLED)
+		e->lines_deaths++;
 }
 
 static void source_lines_answered(void *ctx, struct visit_target *t, int result)
@@ -439,7 +448,7 @@ static void source_lines_answered(void *ctx, struct visit_target *t, int result)
 	if (result == JOB_KILLED)
 		l->deaths++;
 	if (result >= 0 && result != JOB_NO_MEMORY && exe != EXECUTABLE_NONE)
-		source_lines_judge(executables_get(l->exes, exe), result);
+		source_lines_judge(executables_get(l->exes, exe), result, l->visits.now_ns);
 }
 
 /* --- the whole ------------------------------------------------------------------ */
@@ -488,7 +497,8 @@ void source_lines_sweep(struct source_lines *l, uint32_t interval, uint64_t now_
 	for (uint32_t i = 0; i < l->places.n; i++) {
 		const struct line_place *p = source_lines_place_at(l, i);
 
-		if (p->state == LINE_KNOWN && interval - p->used >= LINES_IDLE)
+		if (p->state == LINE_KNOWN && (interval - p->used >= LINES_IDLE ||
+					       (p->failed && interval % LINES_IDLE == 0)))
 			owner_cache_drop(&l->places, i);
 	}
 }

@@ -8,8 +8,9 @@
  *
  * A file is a target of visits (visits.h).  All visits have a share of one CPU, each user
  * the same part of it, and a user who uses more is charged for it (user_share.h).  A
- * file whose visit killed its worker, or found nothing to read, is not visited again; but
- * one with a symbol table of its own when its debug file comes later (debug_files.h).
+ * file whose visit found nothing to read is not visited again; but
+ * one with a symbol table of its own when its debug file comes later (debug_files.h).  One
+ * whose visit killed its worker is, after LINES_KILLED_NS, and each time later.
  *
  * The memory of places, with their functions, is shared by users (owner_cache.h).
  */
@@ -36,6 +37,8 @@
 #define LINES_SOON_NS	2000000000ULL	/* samples wait for visits that begin until then */
 #define LINES_FD_NS	10000000000ULL	/* for the file's descriptor */
 #define LINES_TRIES	3
+#define LINES_KILLED_NS	VISITS_CLOSED_NS
+#define LINES_KILLED_DOUBLED	4	/* times at most */
 #define LINES_IDLE	60u		/* intervals without a sample */
 #define LINES_IDLE_NS	300000000000ULL	/* of a file */
 #define LINES_PERCENT	2		/* of one CPU, for the workers, by default */
@@ -68,6 +71,7 @@ struct line_place {
 	uint32_t used;		/* interval of the last sample */
 	uint8_t state;		/* enum line_state */
 	uint8_t n;
+	uint8_t failed;		/* nothing was read: it is forgotten with the next that idle */
 	struct line_at *v;	/* the innermost first; owned; NULL: nothing is known */
 };
 
@@ -105,10 +109,16 @@ void source_lines_fini(struct source_lines *l);
 /* Visits may have so much of one CPU; 0: there are none. */
 void source_lines_share(struct source_lines *l, uint32_t percent, uint64_t now_ns);
 
+/* Its visit killed its worker, which is long ago now. */
+static inline bool source_lines_again(const struct source_lines *l, const struct executable *e)
+{
+	return e->lines_again_ns && l->visits.now_ns >= e->lines_again_ns;
+}
+
 /* Is anything to be known of this file's places here? */
 static inline bool source_lines_of(const struct source_lines *l, const struct executable *e)
 {
-	return l->share.percent && e->lines && !e->no_lines;
+	return l->share.percent && e->lines && (!e->no_lines || source_lines_again(l, e));
 }
 
 /* A sample met this place: it is asked for unless it is known.  Only if

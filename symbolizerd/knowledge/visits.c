@@ -144,7 +144,7 @@ bool visits_want(struct visits *m, struct visit_target *t, const uint64_t *words
 
 	m->now_ns = now_ns;
 	t->used_ns = now_ns;
-	if (t->closed)
+	if (now_ns < t->closed_ns)
 		return false;
 	if (visits_frames(m, t) >= m->rules->ask || !visits_make_room(m, t) ||
 	    !vector_reserve(&t->words, n)) {
@@ -317,7 +317,14 @@ void visits_fini(struct visits *m)
 
 bool visits_due(const struct visits *m, const struct visit_target *t, uint64_t until_ns)
 {
-	return !t->closed && (m->ending || until_ns >= t->next_ns);
+	return until_ns >= t->closed_ns && (m->ending || until_ns >= t->next_ns);
+}
+
+void visits_close(const struct visits *m, struct visit_target *t)
+{
+	t->closed_ns = m->now_ns + (VISITS_CLOSED_NS << t->closed);
+	if (t->closed < VISITS_CLOSED_DOUBLED)
+		t->closed++;
 }
 
 /* Can it be asked? */

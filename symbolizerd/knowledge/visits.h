@@ -31,6 +31,8 @@
 #include "symbolizerd/symbols/frame_names.h"
 
 #define VISIT_KEY	4	/* words of a target's key: what they say is the client's */
+#define VISITS_CLOSED_NS	600000000000ULL	/* the first time, then each time twice as long */
+#define VISITS_CLOSED_DOUBLED	4	/* times at most */
 #define VISIT_LOST	(-ENOBUFS)	/* of a frame: it had to go for want of room */
 
 struct visit_key {
@@ -49,7 +51,8 @@ struct visit_target {
 	uint64_t used_ns;
 	uint64_t since_ns;	/* what waits longest, and is not asked for */
 	bool urgent;
-	bool closed;		/* is not visited any more */
+	uint64_t closed_ns;	/* is not visited before */
+	uint32_t closed;	/* times */
 	VECTOR(uint64_t) words;	/* of the frames that wait; first those asked for */
 };
 
@@ -151,6 +154,10 @@ static inline uint32_t visits_slot(const struct visits *m, const struct visit_ta
 
 /* From now on it has this owner. */
 void visits_give(struct visits *m, struct visit_target *t, uint32_t owner);
+
+/* The target is not visited for a while: it has ended, is denied, or killed a worker.  That
+ * may have been for want of time or memory, so it is tried again, if it is still there. */
+void visits_close(const struct visits *m, struct visit_target *t);
 
 /* A frame of the target wants names; what is not urgent may still get them otherwise.
  * False: there is no room now, or the target is closed. */

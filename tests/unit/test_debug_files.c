@@ -129,6 +129,32 @@ TEST(debug_file_of_no_use_is_not_read_twice)
 	setup();
 }
 
+/* A service that seldom runs: no sample met it while a server's file was at hand.  So it was
+ * read without that, and is read with it when it comes again. */
+TEST(debug_file_that_went_before_it_was_read_is_read_when_it_comes_again)
+{
+	struct build_id id = id_of(1);
+	int fd = file(), again = dup(fd), useless = dup(fd);
+	struct executable *e;
+
+	setup();
+	e = add(1, 1, geteuid(), JOB_DEBUG_MISSING);
+	CHECK_EQ(debug_files_found(&d, &x, &id, fd, DEBUG_SERVER, S), 1);
+	debug_files_tick(&d, &x, 1, 2 * S + DEBUG_SERVER_NS);
+	CHECK(is_closed(fd) && e->renew);
+	CHECK(!debug_files_get(&d, &id, e->owner, 3 * S + DEBUG_SERVER_NS));
+	executable_missed_debug(e);
+	executable_named(e, NULL, 0, &(struct symbol_index){ 0 });
+	CHECK_EQ(debug_files_found(&d, &x, &id, again, DEBUG_SERVER, 4 * S + DEBUG_SERVER_NS), 1);
+	CHECK(e->renew);
+	/* now the worker has it */
+	executable_named(e, NULL, 0, &(struct symbol_index){ 0 });
+	executable_missed_debug(e);
+	CHECK_EQ(debug_files_found(&d, &x, &id, useless, DEBUG_SERVER, 5 * S + DEBUG_SERVER_NS), 0);
+	CHECK(!e->renew);
+	setup();
+}
+
 TEST(debug_file_names_nothing_of_others)
 {
 	struct build_id id = id_of(1);

@@ -147,6 +147,7 @@ TEST(executables_find_room_for_new_ones)
 	for (uint64_t i = 1; i <= EXECUTABLES_MAX / 4; i++)
 		CHECK(mention(&x, 1000000 + i, 4) != EXECUTABLE_NONE);
 	CHECK(x.n <= EXECUTABLES_MAX);
+	CHECK(x.crowded > 0);
 	CHECK_EQ(mention(&x, 1, 4), numbered);
 	CHECK_EQ(mention(&x, 2, 4), busy);
 	CHECK_EQ(mention(&x, EXECUTABLES_MAX, 4), hot);

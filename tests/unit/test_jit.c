@@ -268,6 +268,71 @@ TEST(a_map_of_a_former_process_of_this_number_is_refused)
 	close(fd);
 }
 
+/* A perf map that a former process of this number has left is not the process's; it writes
+ * its own later, and is asked for that as for one that is not there. */
+TEST(a_map_that_comes_in_place_of_a_former_one_is_read)
+{
+	int fd = map_of("7f0000001000 100 hello\n");
+	uint32_t last, space = 0;
+
+	begin();
+	for (uint32_t i = 0; i < 200; i++, now += SEC) {
+		last = questions;
+		space = sample(7, ADDR, 1);
+		jit_tick(&j, now);
+		if (questions != last)
+			answer(-1, -ESTALE);
+	}
+	CHECK(questions > 3 && questions < 12);
+	last = questions;
+	for (uint32_t i = 0; i < 100 && questions == last; i++, now += SEC) {
+		sample(7, ADDR, 1);
+		jit_tick(&j, now);
+	}
+	CHECK(questions == last + 1);
+	CHECK_EQ(jit_opened(&j, space, fd, 0), 0);
+	answer(fd, 0);
+	CHECK_STR(name_of(space, ADDR), "hello");
+	jit_fini(&j);
+	close(fd);
+}
+
+/* A process with many jitdumps has no more open than there is room for, and closes its
+ * own: another user's stays. */
+TEST(a_users_jitdumps_close_his_own)
+{
+	int fd = map_of("7f0000001000 10 hello\n"), many = map_of("7f0000001000 10 hello\n");
+	uint32_t space;
+
+	if (geteuid()) {
+		close(fd);
+		close(many);
+		return;
+	}
+	begin();
+	CHECK_EQ(fchown(many, 1000, 1000), 0);
+	jit_dump(&j, 7, fd, now);
+	space = sample(7, ADDR, 1);
+	answer(fd, 0);
+	for (uint32_t i = 0; i < 4 * JIT_FDS; i++) {
+		now++;
+		sample(100 + i, ADDR, 1);
+		answer(-1, -ENOENT);
+		jit_dump(&j, 100 + i, many, now);
+		if (j.visits.under_way)
+			answer(many, 0);
+		if (i % JIT_FDS == 0)
+			jit_tick(&j, now);
+	}
+	now += 3 * SEC;
+	CHECK_EQ(sample(7, 2 * ADDR, 1), space);
+	jit_tick(&j, now);
+	CHECK(asked.tgid == 7 && asked.fd >= 0);
+	jit_fini(&j);
+	close(fd);
+	close(many);
+}
+
 /* The jitdump goes first, whenever it comes; what it does not name the map may. */
 TEST(a_dump_goes_before_the_map)
 {

@@ -268,6 +268,36 @@ TEST(visits_end_with_the_process)
 	}
 }
 
+/* What killed a worker was perhaps only slow: while its process is sampled it is visited
+ * again, ten minutes later, and then has its names. */
+TEST(visits_that_failed_come_again_much_later)
+{
+	static const int results[] = { -EPERM, -EACCES, JOB_KILLED };
+
+	for (int i = 0; i < 3; i++) {
+		struct traces none = { .n = 0 };
+		uint64_t until;
+
+		begin();
+		frame(7, A, NULL, NULL, NULL, true);
+		visits_ask(&m.visits, false, now);
+		fail(results[i]);
+		for (until = now + VISITS_CLOSED_NS; now < until; now += 10 * SECOND) {
+			CHECK(!managed_find(&m, frame(7, A, NULL, NULL, NULL, true)));
+			visits_ask(&m.visits, true, now);
+			managed_sweep(&m, &none, now);
+			CHECK_EQ(asked.n_visits, 1);
+		}
+		now = until;
+		frame(7, A, NULL, NULL, NULL, true);
+		visits_ask(&m.visits, true, now);
+		CHECK_EQ(asked.n_visits, 2);
+		answer("a.C.run", "", "");
+		CHECK_STR(managed_find(&m, frame(7, A, NULL, NULL, NULL, true))->name, "a.C.run");
+		end();
+	}
+}
+
 TEST(visits_that_are_only_delayed_come_again)
 {
 	uint32_t n;

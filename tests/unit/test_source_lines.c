@@ -351,6 +351,26 @@ TEST(a_file_that_kills_its_worker_is_not_visited_again)
 	CHECK_EQ(l.visits.waiting, 0);
 	now += 60 * SECOND;
 	CHECK(!next(&q));
+	/* it was perhaps only slow: each time later */
+	for (uint32_t i = 0; i < 7; i++) {
+		uint32_t doubled = i + 1 < LINES_KILLED_DOUBLED ? i + 1 : LINES_KILLED_DOUBLED;
+
+		now = e->lines_again_ns - 1;
+		CHECK(!next(&q) && !source_lines_of(&l, e));
+		now++;
+		CHECK(!next(&q));
+		want(e, OFF);
+		now += 10 * SECOND;
+		CHECK(next(&q) == e);
+		visits_answer(&l.visits, q.number, NULL, JOB_KILLED, now);
+		CHECK_EQ(e->lines_again_ns - now, LINES_KILLED_NS << doubled);
+	}
+	now = e->lines_again_ns;
+	CHECK(!next(&q));
+	want(e, OFF);
+	CHECK(next(&q) == e);
+	answer(&q, "f", false);
+	CHECK(source_lines_of(&l, e) && e->lines_seen);
 	end();
 }
 
@@ -423,6 +443,15 @@ TEST(for_want_of_memory_it_is_tried_again_but_not_for_ever)
 	CHECK_EQ(visits, LINES_TRIES);
 	CHECK(source_lines_of(&l, e));
 	CHECK(!source_lines_wait(&l, e, OFF, now));
+	/* but in a while, though samples meet it all the time */
+	for (visits = 0; interval < 2 * LINES_IDLE && next(&q) != e; interval++) {
+		source_lines_sweep(&l, interval, now);
+		want(e, OFF);
+		now += 5 * SECOND;
+	}
+	CHECK(interval >= LINES_IDLE && interval <= LINES_IDLE + 2);
+	answer(&q, "f", false);
+	CHECK_EQ(l.found, 1);
 	end();
 }
 

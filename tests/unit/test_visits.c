@@ -75,7 +75,7 @@ static void on_answered(void *ctx, struct visit_target *t, int result)
 	(void)ctx;
 	answers++;
 	if (result == -ESRCH)
-		t->closed = true;
+		visits_close(&m, t);
 }
 
 static void on_dropped(void *ctx, const struct visit_target *t)
@@ -327,14 +327,21 @@ TEST(a_question_that_cannot_be_asked_has_its_answer)
 	end();
 }
 
-TEST(a_closed_target_is_not_visited_again)
+/* It is there still, so that was not its end: each time after twice as long. */
+TEST(a_closed_target_is_visited_after_a_while)
 {
 	begin();
-	CHECK(want(1, 7, 10));
-	visits_ask(&m, false, now);
-	fail(0, -ESRCH);
-	CHECK(refused == 1 && !want(1, 7, 20));
-	CHECK(!visits_due(&m, target(1, 7), UINT64_MAX));
+	for (uint32_t i = 0; i < 7; i++) {
+		uint32_t doubled = i < VISITS_CLOSED_DOUBLED ? i : VISITS_CLOSED_DOUBLED;
+
+		CHECK(want(1, 7, 10));
+		visits_ask(&m, false, now);
+		fail(i, -ESRCH);
+		CHECK(refused == i + 1 && !want(1, 7, 20));
+		now += (VISITS_CLOSED_NS << doubled) - 1;
+		CHECK(!want(1, 7, 10) && !visits_due(&m, target(1, 7), now));
+		now++;
+	}
 	CHECK_EQ(m.lost, 0);		/* that is not for want of room */
 	end();
 }
