@@ -82,6 +82,7 @@ struct hub_stats {
 	uint64_t exes;			/* executables known */
 	uint64_t exes_waiting;		/* of them, waiting for a worker */
 	uint64_t exes_failed;		/* quarantined */
+	uint64_t exes_full;		/* forgotten early, or not noted: too many */
 	uint64_t symbols_let_go;	/* tables of symbols that went but for what samples
 					 * met: nothing new was met for a while */
 	uint64_t symbols_full;		/* ... that went so early, or were not taken: no room */
@@ -89,6 +90,8 @@ struct hub_stats {
 	uint64_t symbols_again;		/* files whose symbols were read again */
 	uint64_t symbols_put_off;	/* of which that had to wait: the pause, or the share */
 	uint64_t processes;		/* known */
+	uint64_t cgroups_full;		/* cgroups whose names were forgotten: too many */
+	uint64_t ksyms_full;		/* kernel symbols that got no name: too many */
 	uint64_t worker_jobs;
 	uint64_t worker_deaths;		/* died or killed in a job */
 	uint64_t versions_unknown;	/* files of a runtime's unknown version */

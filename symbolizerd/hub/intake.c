@@ -95,7 +95,8 @@ static bool intake_wants_early_end(const struct knowledge *k)
 {
 	return k->samples.n >= k->samples.flush_at ||
 	       (k->samples.n >= EVENTS_FEW &&
-		k->traces.bytes > k->traces.bytes_max / 4 * 3);
+		(k->traces.bytes > k->traces.bytes_max / 4 * 3 ||
+		 k->processes.n > PROCESSES_MAX / 4 * 3));
 }
 
 static bool intake_own(const struct knowledge *k, const struct trace_rec *rec)

@@ -285,6 +285,7 @@ void interval_end(struct knowledge *k, bool all)
 	k->interval++;
 	samples_keep(&k->samples, kept);
 	traces_sweep(&k->traces, k->interval);
+	ksym_sweep(&k->ksyms, &k->traces);
 	managed_sweep(&k->managed, &k->traces, now_ns());
 	jit_sweep(&k->jit, now_ns());
 	source_lines_sweep(&k->lines, k->interval, now_ns());

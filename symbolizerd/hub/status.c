@@ -24,6 +24,7 @@ static void status_fill_symbols(const struct executables *x, struct hub_stats *r
 {
 	ret->exes = x->n;
 	executables_count(x, &ret->exes_waiting, &ret->exes_failed);
+	ret->exes_full = x->crowded;
 	ret->symbols_let_go = x->let_go;
 	ret->symbols_full = x->full;
 	ret->symbols_lost = x->met.lost;
@@ -62,6 +63,8 @@ static void status_fill(const struct status_clients *s, struct status *st)
 	st->hub.line_deaths = k->lines.deaths;
 	st->hub.line_cpu_ns = k->lines.share.used_ns;
 	st->hub.processes = k->processes.n;
+	st->hub.cgroups_full = k->cgroups.known.lost;
+	st->hub.ksyms_full = k->ksyms.full;
 	status_fill_symbols(&k->exes, &st->hub);
 	cost_read(s->statm, &cost);
 	st->hub.cpu_ns = cost.cpu_ns;

@@ -5,39 +5,63 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/vector.h"
+#include "common/hash_table.h"
+
+_Static_assert(offsetof(struct known_cgroup, entry) == 0, "entry comes first");
+
+static bool cgroup_same(const void *entry, const void *key)
+{
+	return ((const struct known_cgroup *)entry)->id == *(const uint64_t *)key;
+}
+
+static bool cgroup_dropped(void *ctx, uint32_t i)
+{
+	(void)ctx;
+	(void)i;
+	return false;
+}
+
+void cgroups_init(struct cgroups *c, uint64_t seed)
+{
+	c->known = (struct owner_cache){
+		.size = sizeof(struct known_cgroup), .seed = seed, .same = cgroup_same,
+		.dropped = cgroup_dropped, .ctx = c,
+	};
+	c->known.max = CGROUPS_MAX * (uint64_t)owner_cache_cost(&c->known);
+}
 
 void cgroups_fini(struct cgroups *c)
 {
-	free(c->v);
-	*c = (struct cgroups){ 0 };
+	owner_cache_fini(&c->known);
 }
 
-/* The first whose id is not below this one. */
-static uint32_t cgroup_place(const struct cgroups *c, uint64_t id)
+static uint64_t cgroup_hash(const struct cgroups *c, uint64_t id)
 {
-	uint32_t lo = 0, hi = c->n;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (c->v[mid].id < id)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return hash_mix(c->known.seed, &id, sizeof(id));
 }
 
-static int cgroup_insert(struct cgroups *c, uint32_t i, uint64_t id)
+/* NULL: it is not known. */
+static struct known_cgroup *cgroup_find(struct cgroups *c, uint64_t id)
 {
-	if (!vector_reserve(c, 1))
-		return -ENOMEM;
-	memmove(&c->v[i + 1], &c->v[i],
-		(c->n - i) * sizeof(*c->v));
-	c->v[i] = (struct known_cgroup){ .id = id };
-	c->n++;
-	return 0;
+	uint32_t i = owner_cache_find(&c->known, cgroup_hash(c, id), &id);
+
+	if (i == INDEX_NONE)
+		return NULL;
+	owner_cache_touch(&c->known, i);
+	return owner_cache_at(&c->known, i);
+}
+
+/* NULL: no memory. */
+static struct known_cgroup *cgroup_insert(struct cgroups *c, uint64_t id)
+{
+	uint32_t i = owner_cache_add_key(&c->known, 0, cgroup_hash(c, id), 0);
+	struct known_cgroup *k;
+
+	if (i == INDEX_NONE)
+		return NULL;
+	k = owner_cache_at(&c->known, i);
+	k->id = id;
+	return k;
 }
 
 /* Is this component of a path a unit of that kind?  Its name's length, or 0. */
@@ -73,30 +97,24 @@ static const char *cgroup_find_unit(const char *path, size_t len, size_t *ret)
 
 int cgroups_set(struct cgroups *c, uint64_t id, const char *path, size_t len)
 {
-	uint32_t i = cgroup_place(c, id);
+	struct known_cgroup *k = cgroup_find(c, id);
 	size_t n = 0;
 	const char *found = container_id(path, len, &n), *unit;
-	int r = 0;
 
-	if (i == c->n || c->v[i].id != id) {
-		if (c->n >= CGROUPS_MAX) {
-			c->n = 0;
-			i = 0;
-		}
-		r = cgroup_insert(c, i, id);
-	}
-	if (r < 0)
-		return r;
+	if (!k)
+		k = cgroup_insert(c, id);
+	if (!k)
+		return -ENOMEM;
 	if (!found)
 		n = 0;
 	else
-		memcpy(c->v[i].container, found, n);
-	c->v[i].container[n] = '\0';
+		memcpy(k->container, found, n);
+	k->container[n] = '\0';
 	unit = cgroup_find_unit(path, len, &n);
 	if (n > BATCH_UNIT_MAX)
 		n = 0;
-	memcpy(c->v[i].unit, unit, n);
-	c->v[i].unit[n] = '\0';
+	memcpy(k->unit, unit, n);
+	k->unit[n] = '\0';
 	return 0;
 }
 
@@ -120,20 +138,16 @@ int cgroups_add(struct cgroups *c, const struct request_cgroup *r)
 	return cgroups_set(c, r->cgroup_id, path, n);
 }
 
-const char *cgroups_container(const struct cgroups *c, uint64_t id)
+const char *cgroups_container(struct cgroups *c, uint64_t id)
 {
-	uint32_t i = cgroup_place(c, id);
+	const struct known_cgroup *k = cgroup_find(c, id);
 
-	if (i == c->n || c->v[i].id != id)
-		return "";
-	return c->v[i].container;
+	return k ? k->container : "";
 }
 
-const char *cgroups_unit(const struct cgroups *c, uint64_t id)
+const char *cgroups_unit(struct cgroups *c, uint64_t id)
 {
-	uint32_t i = cgroup_place(c, id);
+	const struct known_cgroup *k = cgroup_find(c, id);
 
-	if (i == c->n || c->v[i].id != id)
-		return "";
-	return c->v[i].unit;
+	return k ? k->unit : "";
 }

@@ -17,10 +17,12 @@
 #include "bpf/request.h"
 #include "common/container.h"
 #include "ipc/batch.h"
+#include "symbolizerd/knowledge/owner_cache.h"
 
 #define CGROUPS_MAX	16384
 
 struct known_cgroup {
+	struct cache_entry entry;	/* first */
 	uint64_t id;
 	char container[CONTAINER_ID_MAX + 1];	/* "": none */
 	char unit[BATCH_UNIT_MAX + 1];		/* likewise; and a longer one is
@@ -28,24 +30,24 @@ struct known_cgroup {
 };
 
 struct cgroups {
-	struct known_cgroup *v;	/* by ascending id */
-	uint32_t n, cap;
+	struct owner_cache known;	/* whose a cgroup is, nobody says: all are one owner's */
 };
 
+void cgroups_init(struct cgroups *c, uint64_t seed);
 void cgroups_fini(struct cgroups *c);
 
-/* Set or replace the path of an id.  With CGROUPS_MAX known, all are forgotten
- * first: loaderd tells of those in use again.  0 or -ENOMEM. */
+/* Set or replace the path of an id.  0 or -ENOMEM. */
 int cgroups_set(struct cgroups *c, uint64_t id, const char *path, size_t len);
 
 /* The same for what BPF read of a cgroup: the path is made of its levels.
  * -EPROTO when the fields make no sense. */
 int cgroups_add(struct cgroups *c, const struct request_cgroup *r);
 
-/* Its container's ID; "" when it has none or is not known. */
-const char *cgroups_container(const struct cgroups *c, uint64_t id);
+/* Its container's ID; "" when it has none or is not known.  A sample is in it.  Until
+ * another one is set. */
+const char *cgroups_container(struct cgroups *c, uint64_t id);
 
 /* Its service, without ".service"; likewise. */
-const char *cgroups_unit(const struct cgroups *c, uint64_t id);
+const char *cgroups_unit(struct cgroups *c, uint64_t id);
 
 #endif /* SYMBOLIZERD_KNOWLEDGE_CGROUP_H */

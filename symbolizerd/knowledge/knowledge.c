@@ -10,7 +10,7 @@ int knowledge_init(struct knowledge *k, const struct knowledge_out *out,
 		   void *ctx, const struct tables_out *files_out,
 		   void *files_ctx)
 {
-	uint64_t seed[7];
+	uint64_t seed[8];
 
 	*k = (struct knowledge){
 		.interval = 1, .frequency = 1, .out = out, .ctx = ctx,
@@ -25,6 +25,7 @@ int knowledge_init(struct knowledge *k, const struct knowledge_out *out,
 	managed_init(&k->managed, seed[4]);
 	jit_init(&k->jit, seed[5], &k->stats);
 	source_lines_init(&k->lines, seed[6], &k->exes);
+	cgroups_init(&k->cgroups, seed[7]);
 	samples_keep(&k->samples, 0);
 	k->interval_start_ns = clock_ns(CLOCK_REALTIME);
 	k->stats.start_ns = k->interval_start_ns;

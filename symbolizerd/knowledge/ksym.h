@@ -16,15 +16,26 @@
 #include "common/hash_table.h"
 #include "common/vector.h"
 #include "symbolizerd/knowledge/name_source.h"
+#include "symbolizerd/knowledge/trace.h"
 
 #define KSYM_UNKNOWN	0	/* our number for what has no name */
 #define KSYM_NO_NAME	"[kernel]"	/* docs/SUPPORT.md has what stands for names */
-#define KSYM_NAMES_MAX	(1u << 17)	/* more stay unknown */
+#define KSYM_NAMES_MAX	(1u << 17)	/* more stay unknown until some are forgotten */
+
+struct ksym_name {
+	char *name;		/* name, NUL, module or nothing, NUL; NULL: free, or [0] */
+	uint64_t hash;
+	bool used;		/* while sweeping */
+};
 
 struct ksym_names {				/* zero-initialised */
 	uint64_t seed;
 	struct hash_table by_name;
-	VECTOR(char *) names;		/* name, NUL, module or nothing, NUL; [0]: NULL */
+	VECTOR(struct ksym_name) names;
+	uint32_t max;			/* KSYM_NAMES_MAX, but for tests; 0: likewise */
+	uint32_t *unused;		/* numbers of free ones; NULL until there are any */
+	uint32_t n_unused;
+	uint64_t full;			/* symbols that stayed unknown for want of room */
 	uint32_t *ours;			/* by loaderd's number */
 	uint32_t cap;			/* of ours */
 };
@@ -34,6 +45,10 @@ void ksym_clear(struct ksym_names *k);
 /* What loaderd's number means from now on; rec was judged.  0 or -ENOMEM: then
  * it means KSYM_UNKNOWN. */
 int ksym_set(struct ksym_names *k, const struct ksym_rec *rec);
+
+/* When there is no room for more: forget what neither a trace nor a number of loaderd's has;
+ * if there is none, what no trace has.  loaderd names its symbols anew now and then. */
+void ksym_sweep(struct ksym_names *k, const struct traces *traces);
 
 /* Put our numbers into the kernel part of a record that was judged. */
 void ksym_translate(const struct ksym_names *k, struct trace_rec *rec);

@@ -54,8 +54,10 @@ void processes_fini(struct processes *p);
 uint32_t processes_add(struct processes *p, const struct trace_rec *rec,
 		       uint32_t interval);
 
-/* Forget the unused; and all executable numbers. */
+/* Forget those that were in no sample for PROCESS_IDLE_INTERVALS; when half of
+ * PROCESSES_MAX are there, all that were in none in this interval. */
 void processes_sweep(struct processes *p, uint32_t interval);
+/* Forget all executable numbers. */
 void processes_forget_numbers(struct processes *p);
 
 /* The number is about to lose its meaning: processes that run from it and have

@@ -8,7 +8,7 @@ unit_trace_SRCS := symbolizerd/knowledge/trace.c common/hash_table.c
 unit_trace_LIBS := -lxxhash
 unit_process_SRCS := symbolizerd/knowledge/process.c common/hash_table.c
 unit_process_LIBS := -lxxhash
-unit_container_SRCS := common/container.c symbolizerd/knowledge/cgroup.c
+unit_container_SRCS := common/container.c common/hash_table.c symbolizerd/tables/owners.c symbolizerd/knowledge/owner_cache.c symbolizerd/knowledge/cgroup.c
 unit_executable_SRCS := symbolizerd/knowledge/executable.c symbolizerd/knowledge/file_symbols.c symbolizerd/knowledge/read_again.c symbolizerd/knowledge/user_share.c symbolizerd/knowledge/owner_cache.c symbolizerd/symbols/index.c symbolizerd/symbols/index_keep.c symbolizerd/symbols/lines_build.c symbolizerd/tables/owners.c common/hash_table.c common/log.c
 unit_executable_LIBS := -lxxhash
 UNIT += debug_files
@@ -30,7 +30,8 @@ unit_managed_SRCS := $(addprefix symbolizerd/knowledge/,managed.c visits.c owner
 	symbolizerd/tables/owners.c common/hash_table.c
 unit_managed_LIBS := -lxxhash
 UNIT += hub_ksym
-unit_hub_ksym_SRCS := symbolizerd/knowledge/ksym.c common/hash_table.c
+unit_hub_ksym_SRCS := symbolizerd/knowledge/ksym.c symbolizerd/knowledge/trace.c common/hash_table.c
+unit_hub_ksym_LIBS := -lxxhash
 UNIT += slab_writer
 unit_slab_writer_SRCS := symbolizerd/hub/slab_writer.c symbolizerd/hub/outbox.c \
 	ipc/sealed.c ipc/conn.c common/send_fds.c ipc/message.c ipc/rules.c

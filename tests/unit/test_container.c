@@ -80,15 +80,16 @@ TEST(container_ids_of_real_paths)
 
 TEST(cgroups_find_what_was_set)
 {
-	struct cgroups c = { 0 };
+	struct cgroups c;
 
+	cgroups_init(&c, 7);
 	CHECK(!strcmp(cgroups_container(&c, 1), ""));
 	for (uint64_t id = 1000; id > 0; id--)
 		CHECK_EQ(cgroups_set(&c, id * 3, "/x.service", 10), 0);
 	CHECK_EQ(cgroups_set(&c, 30, "/docker/" HEX64, 72), 0);
 	CHECK(!strcmp(cgroups_container(&c, 30), HEX64));
 	CHECK(!strcmp(cgroups_container(&c, 33), ""));
-	CHECK_EQ(c.n, 1000);
+	CHECK_EQ(owner_cache_used(&c.known), 1000);
 	CHECK_EQ(cgroups_set(&c, 30, "/y", 2), 0);
 	CHECK(!strcmp(cgroups_container(&c, 30), ""));
 	cgroups_fini(&c);
@@ -116,8 +117,9 @@ TEST(cgroups_of_services)
 		{ "/x.service/", "x" }, { "x.service", "x" },
 		{ "/" HEX64 ".service", HEX64 }, { "/x" HEX64 ".service", "" },
 	};
-	struct cgroups c = { 0 };
+	struct cgroups c;
 
+	cgroups_init(&c, 7);
 	for (uint64_t i = 0; i < sizeof(v) / sizeof(*v); i++) {
 		char *copy = malloc(strlen(v[i].path) + 1);
 
@@ -132,13 +134,26 @@ TEST(cgroups_of_services)
 	cgroups_fini(&c);
 }
 
-TEST(cgroups_have_an_upper_bound)
+/* Many come and go: those that samples are in stay, of the others the latest. */
+TEST(cgroups_in_use_stay_when_there_is_no_room)
 {
-	struct cgroups c = { 0 };
+	struct cgroups c;
 
-	for (uint64_t id = 0; id < CGROUPS_MAX + 5; id++)
+	cgroups_init(&c, 7);
+	CHECK_EQ(cgroups_set(&c, 1, "/system.slice/db.service", 24), 0);
+	CHECK_EQ(cgroups_set(&c, 2, "/docker/" HEX64, 72), 0);
+	for (uint64_t id = 10; id < 10 + 4 * CGROUPS_MAX; id++) {
 		CHECK_EQ(cgroups_set(&c, id, "/docker/" HEX64, 72), 0);
-	CHECK_EQ(c.n, 5);
-	CHECK(!strcmp(cgroups_container(&c, CGROUPS_MAX + 1), HEX64));
+		CHECK(owner_cache_used(&c.known) <= CGROUPS_MAX);
+		if (id % 10000 == 0)
+			CHECK(!strcmp(cgroups_unit(&c, 1), "db"));
+	}
+	CHECK(!strcmp(cgroups_unit(&c, 1), "db"));
+	CHECK(!strcmp(cgroups_container(&c, 2), ""));
+	CHECK(!strcmp(cgroups_container(&c, 10 + 3 * CGROUPS_MAX + 100), HEX64));
+	CHECK_EQ(c.known.lost, 3 * CGROUPS_MAX + 2);
+	/* it is told of again */
+	CHECK_EQ(cgroups_set(&c, 2, "/docker/" HEX64, 72), 0);
+	CHECK(!strcmp(cgroups_container(&c, 2), HEX64));
 	cgroups_fini(&c);
 }

@@ -95,3 +95,54 @@ TEST(hub_ksym_holds_many)
 	}
 	ksym_clear(&k);
 }
+
+/* A trace of one kernel frame, of loaderd's number. */
+static void trace_of(struct traces *t, const struct ksym_names *k, uint32_t number)
+{
+	uint64_t bytes[(sizeof(struct trace_rec) + 8) / 8] = { 0 };
+	struct trace_rec *rec = (void *)bytes;
+	int first;
+
+	rec->n_kernel = 1;
+	rec->words[0] = FRAME_WORD(FRAME_KERNEL, number, 0x123);
+	ksym_translate(k, rec);
+	CHECK(traces_add(t, rec, 0, 1, &first) != TRACE_NONE);
+}
+
+/* There is room for so many: what traces have stays, and so does what loaderd has numbers
+ * for, if something else can go. */
+TEST(hub_ksym_forgets_what_nothing_has)
+{
+	struct ksym_names k = { .max = 100 };
+	struct traces traces;
+	struct ksym_rec rec;
+	char name[32];
+
+	traces_init(&traces, 5);
+	set(&k, 1, "in_a_trace");
+	trace_of(&traces, &k, 1);
+	for (uint32_t i = 2; i < 100; i++) {
+		snprintf(name, sizeof(name), "symbol_%u [m]", i);
+		set(&k, i % 50 + 2, name);	/* half of the numbers are given again */
+	}
+	rec = (struct ksym_rec){ .number = 200, .name = "new" };
+	CHECK(ksym_set(&k, &rec) < 0);
+	expect(&k, 200, "[kernel]", "[kernel]");
+	CHECK_EQ(k.full, 1);
+	ksym_sweep(&k, &traces);
+	set(&k, 200, "new");
+	expect(&k, 200, "new", "[kernel]");
+	expect(&k, 1, "in_a_trace", "[kernel]");
+	expect(&k, 99 % 50 + 2, "symbol_99", "[m]");
+	/* all have a number of loaderd's: then what no trace has goes */
+	for (rec.number = 300; !ksym_set(&k, &rec); rec.number++)
+		snprintf(rec.name, sizeof(rec.name), "later_%u", rec.number);
+	ksym_sweep(&k, &traces);
+	ksym_sweep(&k, &traces);
+	expect(&k, 1, "in_a_trace", "[kernel]");
+	expect(&k, 99 % 50 + 2, "[kernel]", "[kernel]");
+	set(&k, 200, "new");
+	expect(&k, 200, "new", "[kernel]");
+	ksym_clear(&k);
+	traces_fini(&traces);
+}

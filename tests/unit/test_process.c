@@ -164,3 +164,27 @@ TEST(process_path_loses_the_kernels_remark)
 	CHECK_EQ(process_path_len("/usr/bin/x", 10), 10);
 	CHECK_EQ(process_path_len(" (deleted)", 10), 10);
 }
+
+/* Many short processes: each sweep forgets those of former intervals, so others find room. */
+TEST(processes_make_room_early)
+{
+	struct processes p;
+	struct trace_rec r = rec(1, 1, 1);
+	uint32_t kept;
+
+	processes_init(&p, 7);
+	kept = processes_add(&p, &r, 5);
+	for (uint32_t i = 2; i <= PROCESSES_MAX / 2; i++) {
+		r = rec(i, 1, 1);
+		CHECK(processes_add(&p, &r, 5) != PROCESS_NONE);
+	}
+	processes_sweep(&p, 6);
+	CHECK_EQ(p.n, PROCESSES_MAX / 2);
+	r = rec(1, 1, 1);
+	CHECK_EQ(processes_add(&p, &r, 6), kept);
+	r = rec(PROCESSES_MAX, 1, 1);
+	processes_add(&p, &r, 6);
+	processes_sweep(&p, 6);
+	CHECK_EQ(p.n, 2);
+	processes_fini(&p);
+}
