@@ -82,7 +82,8 @@ struct hub_stats {
 	uint64_t exes;			/* executables known */
 	uint64_t exes_waiting;		/* of them, waiting for a worker */
 	uint64_t exes_failed;		/* quarantined */
-	uint64_t exes_full;		/* forgotten early, or not noted: too many */
+	uint64_t exes_full;		/* forgotten early, or not noted: too many; or they lost
+					 * their descriptor */
 	uint64_t symbols_let_go;	/* tables of symbols that went but for what samples
 					 * met: nothing new was met for a while */
 	uint64_t symbols_full;		/* ... that went so early, or were not taken: no room */
@@ -100,7 +101,8 @@ struct hub_stats {
 					 * or put off: no room */
 	uint64_t managed_visits;	/* to processes' memory, for names */
 	uint64_t managed_read;		/* functions named so */
-	uint64_t jit_full;		/* likewise, of JIT code */
+	uint64_t jit_full;		/* likewise, of JIT code, with files of theirs that
+					 * were closed */
 	uint64_t jit_visits;		/* perf maps and jitdumps read */
 	uint64_t jit_names;		/* addresses named in them */
 	uint64_t jit_gone;		/* addresses whose process ended before */

@@ -195,6 +195,7 @@ static bool loader_files_keep(void *ctx, uint32_t i, int fd)
 	if (e->begins && !e->wanted)
 		return loader_files_not_yet(lf, e);
 	while (!executables_may_keep(x, e->owner, &first)) {
+		x->crowded++;
 		loader_files_let_go(lf, first == EXECUTABLE_NONE ? i : first);
 		if (first == EXECUTABLE_NONE)
 			return false;
@@ -284,6 +285,7 @@ static bool loader_files_read(struct loader_files *lf, uint32_t number,
 	struct executable *e = executables_get(&lf->k->exes, i);
 	uint32_t parts = JOB_TABLE;
 
+	e->table_later = false;
 	e->named = e->s.map || e->s.partial;	/* there may be room now */
 	if (number == EXE_VDSO)
 		parts |= JOB_SYMBOLS;
@@ -324,7 +326,8 @@ static bool loader_files_met(struct loader_files *lf, const struct msg_exe *m,
 	}
 	if (!e || loader_files_is_dump(lf, m, path, len, fd))
 		files_later(&lf->k->files, (uint32_t)number);
-	else if (files_has_answer(&lf->k->files, (uint32_t)number))
+	else if (files_has_answer(&lf->k->files, (uint32_t)number) &&
+		 (!e->table_later || e->quarantined))
 		return loader_files_met_again(lf, (uint32_t)number, i, fd);
 	else if (e->quarantined)
 		files_no_table(&lf->k->files, (uint32_t)number);
@@ -619,7 +622,12 @@ static int loader_files_table(void *ctx, uint32_t number, int fd)
 
 static void loader_files_no_table(void *ctx, uint32_t number)
 {
-	files_no_table(&((struct loader_files *)ctx)->k->files, number);
+	struct knowledge *k = ((struct loader_files *)ctx)->k;
+	struct executable *e = executables_number(&k->exes, number);
+
+	if (e)
+		e->table_later = e->later;
+	files_no_table(&k->files, number);
 }
 
 static void loader_files_pending(void *ctx, uint32_t number)

@@ -384,7 +384,8 @@ void executable_failed(struct executable *e, int verdict, uint64_t now_ns)
 		e->quarantined = true;
 		read_again_quarantine(&e->again, now_ns);
 	}
-	e->s.partial = verdict < 0 || verdict == JOB_NO_MEMORY || verdict == JOB_KILLED;
+	e->later = verdict < 0 || verdict == JOB_NO_MEMORY || verdict == JOB_KILLED;
+	e->s.partial = !e->s.map && e->later;
 	e->renew = false;
 	e->named = true;
 	e->wanted = false;

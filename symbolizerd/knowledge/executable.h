@@ -87,6 +87,8 @@ struct executable {
 	uint32_t lines_id;	/* what source_lines.h knows it by; 0: it does not */
 	bool begins;		/* its program began when it was opened: no sample asked */
 	bool quarantined;	/* a worker died while parsing it, a while ago at most */
+	bool later;		/* its last job failed, which may have been our fault */
+	bool table_later;	/* likewise, and so it has no table */
 	bool known;		/* build ID and so on are filled in */
 	bool unknown;		/* its runtime's version is not, and that was said */
 	bool named;		/* its symbols were read, or cannot be */
@@ -115,7 +117,7 @@ struct executables {
 	struct met_symbols met;
 	struct reads_again again;
 	uint64_t let_go;	/* tables that went but for what samples met: nothing was new */
-	uint64_t crowded;	/* entries that went or were not made: EXECUTABLES_MAX */
+	uint64_t crowded;	/* entries and descriptors that went or were not taken: no room */
 	uint64_t full;		/* tables that went so, or did not come, for want of room */
 	uint32_t lasts;		/* LET_GO_INTERVALS, likewise */
 	uint64_t seed;

@@ -178,6 +178,7 @@ static void jit_make_room(struct jit *j, uint32_t owner)
 		}
 	}
 	jit_close(&j->files[oldest]);
+	j->closed++;
 }
 
 static uint32_t jit_owner_of(int fd)
@@ -594,8 +595,10 @@ static void jit_dump_early(struct jit *j, uint32_t tgid, int fd)
 {
 	uint32_t i = j->next_dump++ % JIT_DUMPS;
 
-	if (j->dumps[i].tgid)
+	if (j->dumps[i].tgid) {
 		close(j->dumps[i].fd);
+		j->closed++;
+	}
 	j->dumps[i].fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	j->dumps[i].tgid = j->dumps[i].fd < 0 ? 0 : tgid;
 }

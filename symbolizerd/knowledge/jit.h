@@ -97,6 +97,7 @@ struct jit {
 		int fd;
 	} dumps[JIT_DUMPS];
 	uint32_t next_dump;
+	uint64_t closed;	/* files, for want of room */
 	uint32_t looks;		/* for jitdumps, since the last tick */
 };
 

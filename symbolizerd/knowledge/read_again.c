@@ -3,7 +3,7 @@
 
 void read_again_init(struct reads_again *all)
 {
-	*all = (struct reads_again){ .pause_ns = AGAIN_NS };
+	*all = (struct reads_again){ .pause_ns = AGAIN_NS, .quarantine_ns = QUARANTINE_NS };
 	user_share_init(&all->share, AGAIN_PERCENT, 0);
 }
 
@@ -40,7 +40,7 @@ bool read_again_begin(struct read_again *r, uint32_t owner, uint64_t now_ns)
 
 void read_again_quarantine(struct read_again *r, uint64_t now_ns)
 {
-	r->next_ns = now_ns + (QUARANTINE_NS << r->deaths);
+	r->next_ns = now_ns + (r->all->quarantine_ns << r->deaths);
 	if (r->deaths < QUARANTINE_DOUBLED)
 		r->deaths++;
 }

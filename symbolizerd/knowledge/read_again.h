@@ -30,6 +30,7 @@
 /* Of all files; begins with read_again_init(). */
 struct reads_again {
 	uint64_t pause_ns;	/* AGAIN_NS, but for tests */
+	uint64_t quarantine_ns;	/* QUARANTINE_NS, likewise */
 	struct user_share share;
 	uint64_t n;		/* until now */
 	uint64_t put_off;	/* that had to wait */
