@@ -119,6 +119,7 @@ static __always_inline void begin_sample(struct scratch *s, __u64 task)
 	s->st.depth = 0;
 	s->st.exact = EXACT;
 	s->st.window_len = 0;
+	s->st.turns = 0;
 }
 
 SEC("perf_event")

@@ -36,6 +36,8 @@ struct unwind_state {
 	__u64 window_at;
 	__u32 window_len;	/* 0 at the start of a sample */
 	__u64 entry;		/* if fp is 0: sp when the process began */
+	__u64 turned;		/* a CFA at which the walk turned down */
+	__u32 turns;		/* how often it did */
 	__u32 depth;		/* frames that were left */
 	__u32 exact;		/* EXACT, EXACT_PC, or 0: pc is after a call */
 	__u32 found;		/* enum unwind_found, of this frame, if not exact */
@@ -159,11 +161,29 @@ static __always_inline __u64 unwind_cfa(const struct unwind_state *st,
 	return reg + r->aux;
 }
 
+/*
+ * A caller's frame further down is on another stack.  Is this turn part of a circle?  The
+ * CFA is compared with that of a former turn, the first, second, fourth and so on (Brent's
+ * way): of a circle one comes again.
+ */
+static __always_inline int unwind_turns_again(const struct unwind_state *st, __u64 cfa)
+{
+	return st->turns && cfa == st->turned;
+}
+
+static __always_inline void unwind_turn(struct unwind_state *st, __u64 cfa)
+{
+	st->turns++;
+	if (!(st->turns & (st->turns - 1)))
+		st->turned = cfa;
+}
+
 /* Move st to its caller by a rule other than NONE. */
 static __always_inline enum stop_reason
 unwind_rule_step(struct unwind_state *st, const struct unwind_rule *r)
 {
 	__u64 cfa, ra, fp = st->fp;
+	int down;
 
 	if (r->cfa == CFA_END)
 		return STOP_COMPLETE;
@@ -175,10 +195,11 @@ unwind_rule_step(struct unwind_state *st, const struct unwind_rule *r)
 		return STOP_UNSUPPORTED;
 	cfa = unwind_cfa(st, r);
 	/* equal to sp where the return address is in a register, or was just popped */
-	if (cfa <= st->sp &&
-	    !(cfa == st->sp && (r->ra == RA_REG || st->exact)) &&
-	    !(cfa && r->saved & RULE_ELSEWHERE))
-		return cfa ? STOP_NO_PROGRESS : STOP_READ;
+	down = cfa <= st->sp && !(cfa == st->sp && (r->ra == RA_REG || st->exact));
+	if (down && !cfa)
+		return STOP_READ;
+	if (down && (!(r->saved & RULE_ELSEWHERE) || unwind_turns_again(st, cfa)))
+		return STOP_NO_PROGRESS;
 	unwind_window(st, cfa - 8 * WINDOW_MIN);
 	ra = st->regs[r->ra_reg & (REGS_MAX - 1)];
 	if (r->ra == RA_CFA && unwind_word(st, &ra, cfa + r->ra_off))
@@ -195,6 +216,8 @@ unwind_rule_step(struct unwind_state *st, const struct unwind_rule *r)
 	ra &= RA_MASK;
 	if (!ra)
 		return st->depth ? STOP_COMPLETE : STOP_READ;
+	if (down)
+		unwind_turn(st, cfa);
 	st->exact = r->saved & RULE_INJECTED ? EXACT_PC : 0;
 	st->found = FOUND_BY_RULE;
 	st->pc = ra - !st->exact;

@@ -397,9 +397,9 @@ void cfi_to_rule(uint16_t machine, bool signal, const struct cfi_state *st,
 		return;
 	}
 	cfi_rule_saved_registers(machine, st, &r);
-	/* OCaml 5 marks so where its stack continues elsewhere, maybe at lower addresses */
-	if (signal && (r.cfa == CFA_SP_DEREF || r.cfa == CFA_FP_DEREF ||
-		       r.cfa == CFA_REG_DEREF))
+	/* where programs switch stacks, it is so found, maybe at lower addresses */
+	if (r.cfa == CFA_REG || r.cfa == CFA_SP_DEREF || r.cfa == CFA_FP_DEREF ||
+	    r.cfa == CFA_REG_DEREF)
 		r.saved |= RULE_ELSEWHERE;
 	*ret = r;
 }

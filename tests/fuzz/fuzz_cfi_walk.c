@@ -9,9 +9,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define SAVED_ALL	((2 << SAVED_FP) - 1)
 
-static bool reads_memory(const struct unwind_rule *r)
+static bool may_turn(const struct unwind_rule *r)
 {
-	return r->cfa == CFA_SP_DEREF || r->cfa == CFA_FP_DEREF ||
+	return r->cfa == CFA_REG || r->cfa == CFA_SP_DEREF || r->cfa == CFA_FP_DEREF ||
 	       r->cfa == CFA_REG_DEREF;
 }
 
@@ -23,7 +23,7 @@ static int on_row(void *ctx, uint64_t start, uint64_t end,
 	    r->cfa_reg >= REGS_MAX || r->ra_reg >= REGS_MAX ||
 	    r->saved & ~(SAVED_ALL | RULE_ELSEWHERE) ||
 	    r->by_fp & ~(r->saved & SAVED_ALL) ||
-	    (r->saved & RULE_ELSEWHERE && !reads_memory(r)))
+	    (r->saved & RULE_ELSEWHERE && !may_turn(r)))
 		abort();
 	return 0;
 }

@@ -104,6 +104,8 @@ edges("expression", "expression_loop", "edge_push", "a CFA by an expression")
 edges("constant", "constant_loop", "edge_push", "the same with a number pushed, as SBCL says it")
 edges("elsewhere", "elsewhere_loop", "elsewhere edge_push",
       "a CFA on another stack, further down, as OCaml 5 says it")
+edges("by-hand", "by_hand_loop", "by_hand edge_push",
+      "the same by the stack pointer, as programs do that switch stacks by hand")
 edges("around", "around_loop", "edge_push", "the rest of a function, after one that lies within it")
 edges("popped", "popped_loop", "", "its return address popped: the CFA is the stack pointer")
 edges("register", "register_loop", "edge_push", "a CFA by a callee-saved register")

@@ -297,6 +297,7 @@ TEST(cfi_expressions)
 	CHECK_EQ(r->cfa_off, -8);
 	CHECK_EQ(r->aux, 0);
 	RUN(0x0f, 6, 0x77, 0x88, 1, 0x06, 0x23, 8);	/* *(rsp + 136) + 8 */
+	CHECK_EQ(r->saved, RULE_ELSEWHERE);
 	CHECK_EQ(r->cfa, CFA_SP_DEREF);
 	CHECK_EQ(r->cfa_off, 136);
 	CHECK_EQ(r->aux, 8);
@@ -306,8 +307,8 @@ TEST(cfi_expressions)
 	/* realigned stack: saved by rbp, as GCC writes it */
 	RUN(0x0f, 3, 0x76, 0x70, 0x06, 0x10, 6, 2, 0x76, 0, 0x10, 3, 2, 0x76,
 	    0x68);
-	CHECK_EQ(r->saved, 1 << SAVED_FP | 1);
-	CHECK_EQ(r->by_fp, r->saved);
+	CHECK_EQ(r->saved, 1 << SAVED_FP | 1 | RULE_ELSEWHERE);
+	CHECK_EQ(r->by_fp, 1 << SAVED_FP | 1);
 	CHECK_EQ(r->fp_off, 0);
 	CHECK_EQ(r->reg_off[0], -3);
 	/* each its own way */

@@ -203,3 +203,29 @@ TEST(unwind_arm_survives_any_rule_and_state)
 		CHECK(unwind_rule_step(&st, &r) < STOP__MAX);
 	}
 }
+
+/* Two stacks whose frames lead to each other. */
+TEST(unwind_leaves_a_circle_of_stacks)
+{
+	struct unwind_rule r = { .cfa = CFA_SP_DEREF, .ra_off = -8, .saved = RULE_ELSEWHERE };
+	struct unwind_state st = first;
+	int n = 0;
+
+	for (int i = 0; i < 6; i++) {
+		stack[40 - 4 * i] = BASE + 8 * (36 - 4 * i);	/* to the next one, */
+		stack[39 - 4 * i] = CODE + 0x44;
+	}
+	stack[20] = BASE + 8 * 40;		/* and the last one up to the first */
+	st.sp = BASE + 8 * 40;
+	while (unwind_rule_step(&st, &r) == STOP_NOT && n < FRAMES_MAX)
+		n++;
+	CHECK(n < 30);
+	CHECK_EQ(unwind_rule_step(&st, &r), STOP_NO_PROGRESS);
+	/* down twice to places that differ is no circle */
+	stack[39] = stack[35] = stack[31] = CODE + 0x44;
+	st = first;
+	st.sp = BASE + 8 * 40;
+	CHECK_EQ(unwind_rule_step(&st, &r), STOP_NOT);
+	CHECK_EQ(unwind_rule_step(&st, &r), STOP_NOT);
+	CHECK_EQ(st.sp, BASE + 8 * 32);
+}

@@ -155,8 +155,9 @@ function popped_loop
 	.cfi_endproc
 	.size	popped_loop, . - popped_loop
 
-/* goes on on a stack further down, from which elsewhere() comes back up */
-function elsewhere_loop
+/* goes on on a stack further down, from which \to comes back up */
+.macro downwards name, to
+function \name
 	.cfi_startproc
 	push	%rbx
 	.cfi_def_cfa_offset 16
@@ -164,7 +165,7 @@ function elsewhere_loop
 	mov	%rsp, %rbx
 	.cfi_def_cfa_register rbx
 	lea	upper_end(%rip), %rsp
-	call	elsewhere
+	call	\to
 	mov	%rbx, %rsp
 	.cfi_def_cfa_register rsp
 	pop	%rbx
@@ -172,12 +173,16 @@ function elsewhere_loop
 	.cfi_def_cfa_offset 8
 	ret
 	.cfi_endproc
-	.size	elsewhere_loop, . - elsewhere_loop
+	.size	\name, . - \name
+.endm
 
-/* as a call of C in OCaml 5: the CFA is *(rbx + 8) + 8, further down */
-function elsewhere
+/* the CFA is *(register + 8) + 8, further down */
+.macro upwards name, register
+function \name
 	.cfi_startproc
+	.ifc	\register, rbx
 	.cfi_signal_frame
+	.endif
 	push	%rbx
 	.cfi_def_cfa_offset 16
 	.cfi_offset rbx, -16
@@ -185,7 +190,11 @@ function elsewhere
 	sub	$128, %rbx
 	mov	%rax, 8(%rbx)
 	mov	%rbx, %rsp
+	.ifc	\register, rbx
 	.cfi_escape 0x0f, 5, 0x73, 8, 0x06, 0x23, 8
+	.else
+	.cfi_escape 0x0f, 5, 0x77, 8, 0x06, 0x23, 8
+	.endif
 	mov	$10000, %ecx
 1:	call	edge_push
 	dec	%ecx
@@ -199,7 +208,14 @@ function elsewhere
 	.cfi_def_cfa_offset 8
 	ret
 	.cfi_endproc
-	.size	elsewhere, . - elsewhere
+	.size	\name, . - \name
+.endm
+
+downwards elsewhere_loop, elsewhere
+/* as a call of C in OCaml 5, which is marked as a signal's frame */
+upwards elsewhere, rbx
+downwards by_hand_loop, by_hand
+upwards by_hand, rsp
 
 /* A fiber, as boost.context makes it: what its function would return to is the end. */
 function fiber_loop
