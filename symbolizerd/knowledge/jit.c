@@ -13,7 +13,7 @@
 #include "common/clock.h"
 #include "symbolizerd/knowledge/record.h"
 
-#define GROWN_NS	(NSEC_PER_SEC / 10)
+#define LOOK_NS		(NSEC_PER_SEC / 10)
 #define JIT_LOOKS	8		/* between two ticks, for jitdumps */
 #define DUMP_WAIT_NS	(NSEC_PER_SEC / 2)	/* for MSG_EXE, after an answer */
 
@@ -200,24 +200,15 @@ static void jit_keep(struct jit *j, const struct visit_target *t, int fd)
 	f->missing = 0;
 }
 
-static bool jit_file_grown(const struct jit_file *f)
+/* What tells a file from what it was before; 0: there is none. */
+static uint64_t jit_version(const struct jit_file *f)
 {
 	struct stat st;
 
-	return f->fd >= 0 && !fstat(f->fd, &st) && (uint64_t)st.st_size != f->size;
-}
-
-/* Has a file of the process more to say than when it was read?  Not asked all the time. */
-static bool jit_grown(struct jit *j, const struct visit_target *map, uint64_t now_ns)
-{
-	const struct visit_target *dump = jit_dump_of(j, map);
-	struct jit_file *f = jit_file(j, map);
-
-	if (now_ns - f->grown_ns < GROWN_NS)
-		return f->grown;
-	f->grown_ns = now_ns;
-	f->grown = jit_file_grown(f) || (dump && jit_file_grown(jit_file(j, dump)));
-	return f->grown;
+	if (f->fd < 0 || fstat(f->fd, &st))
+		return 0;
+	return (uint64_t)st.st_size +
+	       ((uint64_t)st.st_mtim.tv_sec * NSEC_PER_SEC + (uint64_t)st.st_mtim.tv_nsec) * 31;
 }
 
 static bool jit_has_file(struct jit *j, const struct visit_target *map)
@@ -227,14 +218,51 @@ static bool jit_has_file(struct jit *j, const struct visit_target *map)
 	return jit_file(j, map)->fd >= 0 || (dump && jit_file(j, dump)->fd >= 0);
 }
 
+/* The version of a process's files, which is not found out all the time. */
+static uint64_t jit_files_now(struct jit *j, const struct visit_target *map, uint64_t now_ns)
+{
+	const struct visit_target *dump = jit_dump_of(j, map);
+	struct jit_file *f = jit_file(j, map);
+
+	if (now_ns - f->looked_ns < LOOK_NS)
+		return f->now;
+	f->looked_ns = now_ns;
+	f->now = jit_version(f);
+	if (dump)
+		f->now += jit_version(jit_file(j, dump));
+	return f->now;
+}
+
+/* May a file say more of this place than when it was looked for? */
+static bool jit_changed(struct jit *j, const struct visit_target *map,
+			const struct jit_place *a, uint64_t now_ns)
+{
+	return jit_has_file(j, map) && jit_files_now(j, map, now_ns) != a->version;
+}
+
+/* How long a name lasts before it is looked up again. */
+static uint64_t jit_lasts_ns(struct jit *j, const struct visit_target *map)
+{
+	const struct visit_target *dump = jit_dump_of(j, map);
+	uint64_t bytes = jit_file(j, map)->size;
+
+	if (dump)
+		bytes += jit_file(j, dump)->size;
+	if (bytes / JIT_GAP_BYTES >= JIT_AGAIN_NS / JIT_GAP_NS)
+		return JIT_AGAIN_NS;
+	return JIT_GAP_NS * (1 + bytes / JIT_GAP_BYTES);
+}
+
 bool jit_waits(struct jit *j, uint32_t space, uint64_t addr, uint64_t now_ns)
 {
 	const struct jit_place *a = jit_find(j, space, addr);
 	const struct visit_target *map = jit_map(j, space);
 
-	if (!a || !map || a->name || !j->visit)
+	if (!a || !map || !j->visit)
 		return false;
-	if (a->state == JIT_WANTED || jit_grown(j, map, now_ns))
+	if (a->name)
+		return a->state == JIT_WANTED;
+	if (a->state == JIT_WANTED || jit_changed(j, map, a, now_ns))
 		return true;
 	if (!jit_has_file(j, map))
 		return now_ns < jit_file(j, map)->dump_until_ns;
@@ -350,16 +378,14 @@ static void jit_new_place(struct jit *j, struct visit_target *map, uint64_t addr
 	jit_want(j, map, a, now_ns);
 }
 
-/* A name is looked up again, if there may be another one. */
+/* A name is looked up again, if there may be another one by now. */
 static void jit_mention_place(struct jit *j, struct visit_target *map, struct jit_place *a,
 			      uint64_t now_ns)
 {
 	a->used_ns = now_ns;
 	owner_cache_touch(&j->places, jit_place_index(j, a));
-	if (a->state != JIT_KNOWN || now_ns - a->at_ns < JIT_AGAIN_NS)
-		return;
-	a->at_ns = now_ns;
-	if (jit_grown(j, map, now_ns))
+	if (a->state == JIT_KNOWN && now_ns - a->at_ns >= jit_lasts_ns(j, map) &&
+	    jit_changed(j, map, a, now_ns))
 		jit_want(j, map, a, now_ns);
 }
 
@@ -388,7 +414,7 @@ static bool jit_may_look(struct jit *j, const struct visit_target *map, uint64_t
 
 	if (map->asked)
 		return false;
-	return f->more || jit_grown(j, map, now_ns) ||
+	return f->more || jit_files_now(j, map, now_ns) != f->told ||
 	       (f->fd < 0 && visits_due(&j->visits, map, now_ns));
 }
 
@@ -404,6 +430,7 @@ static void jit_look_again(struct jit *j, uint64_t now_ns)
 		if (!f->look)
 			continue;
 		f->more = false;
+		f->told = f->now;
 		any = true;
 	}
 	for (uint32_t i = 0; any && i < j->places.n; i++) {
@@ -440,6 +467,15 @@ static enum visit_ready jit_ready(void *ctx, const struct visit_target *t, uint3
 	return VISIT_NOW;
 }
 
+/* Its files are read as they are now. */
+static void jit_note_version(struct jit *j, const struct visit_target *map)
+{
+	struct jit_file *f = jit_file(j, map);
+
+	f->looked_ns = 0;
+	f->asked = jit_files_now(j, map, j->visits.now_ns);
+}
+
 static int jit_ask(void *ctx, const struct visit_target *t, struct visit_question *q)
 {
 	struct jit *j = ctx;
@@ -455,7 +491,7 @@ static int jit_ask(void *ctx, const struct visit_target *t, struct visit_questio
 	if (f->fd >= 0 && !fstat(f->fd, &st))
 		f->size = (uint64_t)st.st_size;
 	if (map)
-		jit_file(j, map)->grown_ns = 0;
+		jit_note_version(j, map);
 	j->stats->jit_visits++;
 	return j->visit(j->ctx, q);
 }
@@ -497,6 +533,7 @@ static void jit_take_name(void *ctx, const struct visit_target *t, const uint64_
 		return;
 	if (n)
 		named = frame_names_place(names, first);
+	a->version = jit_file(j, map)->asked;
 	if (result == VISIT_LOST)
 		jit_file(j, map)->more = true;
 	else if (named.name[0])
@@ -571,6 +608,8 @@ int jit_opened(struct jit *j, uint32_t space, int fd, uint64_t start_ns)
 	jit_file(j, map)->size = (uint64_t)st.st_size;
 	jit_set_owner(j, map, owner_of_uid(st.st_uid));
 	jit_keep(j, map, fd);
+	jit_note_version(j, map);
+	jit_file(j, map)->told = jit_file(j, map)->asked;
 	return 0;
 }
 

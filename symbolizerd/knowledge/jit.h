@@ -6,9 +6,13 @@
  * (symbolizerd/symbols/).  When a sample has an address in a process that has no name
  * yet, a worker looks for it there: in the jitdump, if there is one, then in the perf
  * map.  A file is read at most every JIT_GAP_NS, for all addresses that wait (visits.h),
- * and its descriptor stays here, so that it can be read when the process has ended.  A
- * name is that of the moment when the file was read; it is looked up again after
- * JIT_AGAIN_NS, since memory is used again.
+ * and its descriptor stays here, so that it can be read when the process has ended.
+ *
+ * Memory is used again, so a name is that of the moment when the file was read: when the
+ * file has changed since then, and a sample meets the address, it is looked up again.
+ * That reads all of the file, so it waits the longer the larger the file is: JIT_GAP_NS
+ * for each JIT_GAP_BYTES, JIT_AGAIN_NS at most.  Samples of the same batch have the new
+ * name, too.
  *
  * The same address means something else in each process: a trace that has such frames
  * carries the number of the process here, its space.  That is the number of its perf map
@@ -39,6 +43,7 @@
 #define JIT_DUMPS	16u		/* jitdumps of processes that have no sample yet */
 #define JIT_AT_ONCE	64u		/* visits */
 #define JIT_GAP_NS	2000000000ULL
+#define JIT_GAP_BYTES	(4u << 20)
 #define JIT_AGAIN_NS	60000000000ULL
 #define JIT_MISSING_NS	64000000000ULL	/* a file that is not there: at most so rarely */
 #define JIT_YOUNG_NS	4000000000ULL	/* a file's entries may come so late */
@@ -60,6 +65,7 @@ struct jit_place {
 	uint64_t addr;
 	uint64_t born_ns;	/* CLOCK_MONOTONIC */
 	uint64_t at_ns;		/* when it was looked for; likewise */
+	uint64_t version;	/* of its process's files then */
 	uint64_t used_ns;	/* of the last sample; likewise */
 	char *name;		/* owned, .file in the same piece; NULL: none */
 	const char *file;	/* "": unknown */
@@ -78,8 +84,10 @@ struct jit_file {
 	/* of a perf map's, for its process */
 	uint32_t dump;		/* number of its jitdump's target; 0: none */
 	uint64_t dump_until_ns;	/* its jitdump may still come */
-	uint64_t grown_ns;	/* .grown was found out */
-	bool grown;		/* a file is longer than when it was read */
+	uint64_t looked_ns;	/* .now was found out */
+	uint64_t now;		/* version of its files: another one when they change */
+	uint64_t asked;		/* likewise, at the last visit */
+	uint64_t told;		/* likewise, when all without a name were asked again */
 	bool more;		/* addresses found no place to wait */
 	bool look;		/* while looking for what is to be asked again */
 };

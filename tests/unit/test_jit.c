@@ -198,9 +198,9 @@ TEST(what_had_no_name_is_looked_for_when_the_file_has_grown)
 }
 
 /* Memory is used again: a name is looked up again, and stays until then. */
-TEST(a_name_is_looked_up_again_after_a_minute)
+TEST(a_name_is_looked_up_again_when_the_file_has_changed)
 {
-	static const char more[] = "7f0000001000 100 other\n";
+	static const char more[] = "7f0000001000 100 other\n", same[] = "7f0000001000 100 third\n";
 	int fd = map_of("7f0000001000 100 first\n");
 	uint32_t space;
 
@@ -210,15 +210,55 @@ TEST(a_name_is_looked_up_again_after_a_minute)
 	answer(fd, 0);
 	now += 61 * SEC;
 	sample(7, ADDR, 1);
-	CHECK_EQ(questions, 1);		/* it has not grown */
+	CHECK_EQ(questions, 1);		/* it is what it was */
 	CHECK_EQ(pwrite(fd, more, strlen(more), 23), (ssize_t)strlen(more));
-	now += 61 * SEC;
+	now += SEC;
 	sample(7, ADDR, 1);
 	CHECK_EQ(questions, 2);
-	CHECK(!jit_waits(&j, space, ADDR, now));
+	CHECK(jit_waits(&j, space, ADDR, now));
 	CHECK_STR(name_of(space, ADDR), "first");
 	answer(fd, 0);
 	CHECK_STR(name_of(space, ADDR), "other");
+	CHECK(!jit_waits(&j, space, ADDR, now));
+	/* written anew, as long as before: not before JIT_GAP_NS */
+	usleep(10000);			/* a file's time is the kernel's tick */
+	CHECK_EQ(pwrite(fd, same, strlen(same), 23), (ssize_t)strlen(same));
+	now += SEC;
+	sample(7, ADDR, 1);
+	CHECK_EQ(questions, 2);
+	now += SEC;
+	sample(7, ADDR, 1);
+	CHECK_EQ(questions, 3);
+	answer(fd, 0);
+	CHECK_STR(name_of(space, ADDR), "third");
+	jit_fini(&j);
+	close(fd);
+}
+
+TEST(a_large_file_is_read_again_more_rarely)
+{
+	int fd = map_of("7f0000001000 100 first\n");
+	uint32_t space, last, n = 0;
+	uint64_t was = 0;
+
+	begin();
+	space = sample(7, ADDR, 1);
+	CHECK_EQ(ftruncate(fd, 10 * JIT_GAP_BYTES), 0);
+	CHECK_EQ(jit_opened(&j, space, fd, 0), 0);
+	answer(fd, 0);
+	for (int i = 1; i < 100; i++) {
+		CHECK_EQ(ftruncate(fd, 10 * JIT_GAP_BYTES + i), 0);
+		now += SEC;
+		last = questions;
+		sample(7, ADDR, 1);
+		if (questions == last)
+			continue;
+		CHECK(!was || now - was == 11 * JIT_GAP_NS);
+		was = now;
+		n++;
+		answer(fd, 0);
+	}
+	CHECK_EQ(n, 4);
 	jit_fini(&j);
 	close(fd);
 }
