@@ -52,9 +52,12 @@ enum file_state {
 	FILE_PENDING = 0,	/* a worker is making its table */
 	FILE_TABLE = 1,		/* pages is not 0 */
 	FILE_BARE = 2,		/* has no unwind information at all */
+	FILE_CODE = 3,		/* no ELF file and in no folder: memory for code of its
+				 * process, as memory of no file */
 	FILE_ASK = 4,		/* bit: BPF shall ask for it again, since the hub
 				 * needs its descriptor */
 	FILE_ASK_HOST = 8,	/* bit: ... for a mapping with a path of the host's */
 };
+#define FILE_STATE	3	/* without these bits */
 
 #endif /* BPF_FILE_H */

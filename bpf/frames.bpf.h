@@ -6,7 +6,7 @@
  * adversary may have made them.  A word leaves the kernel only from here, as st.pc, and
  * only when resolve() has found it (for a return address: the byte before it) in an
  * executable mapping of this process: as file and offset, or as an address where there
- * is no file.  All other words only decide where to read next and when to stop.  A
+ * is no file, or one of FILE_CODE.  All other words only decide where to read next and when to stop.  A
  * runtime whose frames hold other words (managed.bpf.h) has a kind of its own in
  * frame.h, with at most FRAME_MORE_MAX words, each named in docs/PROTOCOL.md.
  * tests/unit/test_words.c checks this.

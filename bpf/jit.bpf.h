@@ -40,7 +40,7 @@ __weak __noinline int jit_look(void)
 		return 0;
 	f = bpf_map_lookup_elem(&files, &s->m.key);
 	if (!f || f->exe == EXE_NONE ||
-	    (f->state & ~(FILE_ASK | FILE_ASK_HOST)) == FILE_PENDING)
+	    (f->state & FILE_STATE) == FILE_PENDING)
 		s->walk_waits = 1;
 	if (!f || f->runtime != RUNTIME_HOTSPOT || !f->pages)
 		return 0;

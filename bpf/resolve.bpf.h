@@ -8,15 +8,63 @@
 #include "requests.bpf.h"
 #include "state.bpf.h"
 
+/* Fill s->m with the mapping of addr; 0: there is none.  Global, so that it is verified
+ * once. */
+__weak __noinline int find_vma(__u64 addr)
+{
+	struct scratch *s = scratch();
+
+	return s && vma_lookup(s->mm, addr, &s->m, s->vma);
+}
+
+/*
+ * Text of a file that its program has moved: to have it on huge pages it copies the text
+ * and maps the copy, which has no file or one without a name, at the same addresses.  So
+ * what is mapped there, from start to end, lies between mappings of one file that go on
+ * where it ends: at the same distance of address and offset, or (of lld) a page further
+ * beyond a segment's end.  Then s->m is the mapping above, and the file's text would
+ * begin at s->base.  A process that maps other code there gives itself wrong names.
+ */
+__weak __noinline int find_moved_text(__u64 start, __u64 end)
+{
+	struct scratch *s = scratch();
+	__u64 file, base, more;
+	int exec;
+
+	if (!s || !find_vma(start - 1) || !s->m.has_file || s->m.end != start)
+		return 0;
+	file = s->m.file;
+	base = s->m.start - s->m.off;
+	exec = s->m.exec;
+	if (!find_vma(end) || s->m.file != file || s->m.start != end)
+		return 0;
+	more = s->m.start - s->m.off - base;
+	if (more && (more != 1ULL << page_shift || (!exec && !s->m.exec)))
+		return 0;
+	s->base = exec ? base : base + more;
+	return 1;
+}
+
+/* What is known of the file of s->m; ask for it if need be. */
+static __always_inline struct file_entry *find_file(struct scratch *s)
+{
+	struct file_entry *f = bpf_map_lookup_elem(&files, &s->m.key);
+
+	if (!f || (f->state & (FILE_ASK | FILE_ASK_HOST) &&
+		   f->state & ask_bits_of(s->m.file)))
+		ask_file(s, 0);
+	return f;
+}
+
 /* Find the mapping of pc and remember it; index of the memo, or -1. */
 __weak __noinline int resolve(__u64 pc)
 {
 	struct scratch *s = scratch();
-	struct file_entry *f;
+	struct file_entry *f = NULL;
 	struct memo *o;
 	__u32 i;
 
-	if (!s || !vma_lookup(s->mm, pc, &s->m, s->vma) || !s->m.exec)
+	if (!s || !find_vma(pc) || !s->m.exec)
 		return -1;
 	i = s->memo_next & (MEMO - 1);
 	o = &s->memo[i];
@@ -29,20 +77,25 @@ __weak __noinline int resolve(__u64 pc)
 	o->runtime = RUNTIME_NONE;
 	o->has_file = s->m.has_file;
 	s->memo_next++;
-	if (!s->m.has_file) {
-		if (!s->vdso || s->m.start != s->vdso) {
-			o->runtime = jit_runtime();
-			return i;
-		}
+	if (s->m.has_file) {
+		f = find_file(s);
+		if (f && (f->state & FILE_STATE) == FILE_CODE)
+			o->has_file = 0;
+	} else if (s->vdso && s->m.start == s->vdso) {
 		__builtin_memset(&s->m.key, 0, sizeof(s->m.key));
 		s->m.key.size = 1;
 		o->off = 0;
+		f = bpf_map_lookup_elem(&files, &s->m.key);
 	}
-	f = bpf_map_lookup_elem(&files, &s->m.key);
-	if (s->m.has_file &&
-	    (!f || (f->state & (FILE_ASK | FILE_ASK_HOST) &&
-		    f->state & ask_bits_of(s->m.file))))
-		ask_file(s, 0);
+	if (!o->has_file && !(f && f->exe == EXE_VDSO)) {
+		if (!find_moved_text(s->m.start, s->m.end)) {
+			o->runtime = jit_runtime();
+			return i;
+		}
+		o->off = o->start - s->base;
+		o->has_file = 1;
+		f = find_file(s);
+	}
 	if (!f || f->exe == EXE_NONE) {
 		o->has_file *= 2;
 		return i;

@@ -176,6 +176,7 @@ struct scratch {
 	__u64 mm;
 	__u64 vdso;
 	__u64 now;
+	__u64 base;		/* of find_moved_text() */
 	__u32 memo_next;
 	__u32 n;		/* words used in rec.words */
 	__u32 no_rule;		/* why the step before had no rule, or 0 */

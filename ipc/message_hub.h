@@ -102,6 +102,7 @@ enum job_verdict {
 	JOB_KILLED,		/* deadline passed, or the worker died */
 	JOB_NO_NAMES,		/* process: its runtime names no frames; lines: of a file
 				 * with .symtab, no debug file with DWARF is there */
+	JOB_CODE,		/* file: no ELF file, and it has no name in any folder */
 	JOB__VERDICTS
 };
 

@@ -114,6 +114,7 @@ static int show_main_show(const struct show_request *req, const uint64_t *at)
 {
 	static const char *const why[JOB__VERDICTS] = {
 		[JOB_NOT_ELF] = "it is no ELF file for x86-64 or arm64",
+		[JOB_CODE] = "it is no ELF file",
 		[JOB_CORRUPT] = "its structures contradict themselves",
 		[JOB_TOO_LARGE] = "it is too large",
 		[JOB_NO_MEMORY] = "there is not enough memory",

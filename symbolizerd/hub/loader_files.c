@@ -620,14 +620,17 @@ static int loader_files_table(void *ctx, uint32_t number, int fd)
 	return MSG_OK;
 }
 
-static void loader_files_no_table(void *ctx, uint32_t number)
+static void loader_files_no_table(void *ctx, uint32_t number, int verdict)
 {
 	struct knowledge *k = ((struct loader_files *)ctx)->k;
 	struct executable *e = executables_number(&k->exes, number);
 
 	if (e)
 		e->table_later = e->later;
-	files_no_table(&k->files, number);
+	if (verdict == JOB_CODE)
+		files_code(&k->files, number);
+	else
+		files_no_table(&k->files, number);
 }
 
 static void loader_files_pending(void *ctx, uint32_t number)

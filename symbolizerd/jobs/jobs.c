@@ -80,7 +80,7 @@ static void jobs_end(struct jobs *jobs, struct job *job, int verdict)
 		return;
 	executable_failed(jobs_exe(jobs, job), verdict, now_ns());
 	if (job->parts & JOB_TABLE && jobs_meant(jobs, job))
-		jobs->ops->no_table(jobs->ctx, job->number);
+		jobs->ops->no_table(jobs->ctx, job->number, verdict);
 }
 
 /* All parts are answered. */

@@ -55,7 +55,8 @@ struct jobs_ops {
 	bool (*meant)(void *ctx, uint32_t number, uint32_t i);
 	/* a table (fd borrowed): MSG_OK, or an offence of the worker */
 	int (*table)(void *ctx, uint32_t number, int fd);
-	void (*no_table)(void *ctx, uint32_t number);
+	/* verdict: why it has none */
+	void (*no_table)(void *ctx, uint32_t number, int verdict);
 	/* ask for a debug file; jobs_debug() gets the answer.  0 or -errno */
 	int (*debug)(void *ctx, uint32_t number, const struct msg_wanted *m);
 	void (*offence)(void *ctx, int verdict);

@@ -461,6 +461,16 @@ void files_no_table(struct file_policy *f, uint32_t number)
 	files_say(f, number, 0);
 }
 
+void files_code(struct file_policy *f, uint32_t number)
+{
+	struct known_file *e = files_at(f, number);
+
+	if (e && !e->table.pages)
+		e->state = FILE_CODE;
+	if (e)
+		files_say(f, number, 0);
+}
+
 /* There is no room: evict other tables, and wait until their grace period is over. */
 static void files_wait(struct file_policy *f, uint32_t number, size_t len)
 {
@@ -622,18 +632,19 @@ bool files_adopt_slab(struct file_policy *f, uint32_t slab, const void *map)
 /* Is this an entry that a hub may have sent? */
 static bool files_adopt_sound(const struct msg_entry *m)
 {
-	uint8_t state = m->entry.state & (uint8_t)~(FILE_ASK | FILE_ASK_HOST);
+	uint8_t state = m->entry.state & FILE_STATE;
 
 	return vdso_is(&m->key) == (m->entry.exe == EXE_VDSO) &&
 	       m->entry.exe != EXE_NONE && m->entry.exe < FILE_NUMBERS_MAX &&
-	       state <= FILE_BARE && (state == FILE_TABLE) == (m->entry.pages != 0);
+	       !(m->entry.state & ~(FILE_STATE | FILE_ASK | FILE_ASK_HOST)) &&
+	       (state == FILE_TABLE) == (m->entry.pages != 0);
 }
 
 /* False: the entry is invalid, or its number or key is taken. */
 static bool files_adopt_one(struct file_policy *f, const struct msg_entry *m)
 {
 	bool vdso = vdso_is(&m->key);
-	uint8_t state = m->entry.state & (uint8_t)~(FILE_ASK | FILE_ASK_HOST);
+	uint8_t state = m->entry.state & FILE_STATE;
 	uint32_t number = m->entry.exe;
 	struct known_file *e;
 	bool enough;

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "ipc/conn.h"
@@ -87,6 +88,15 @@ static int worker_parts(struct conn *c, const struct msg *m,
 	return r;
 }
 
+/* Is this, which is no ELF file, memory for code: a memfd, or a file that was removed? */
+static bool worker_is_code(const struct elf_file *f)
+{
+	struct stat st;
+
+	return memcmp(f->ehdr.e_ident, ELFMAG, SELFMAG) && !fstat(f->fd, &st) &&
+	       !st.st_nlink;
+}
+
 /* All that is wanted of a file; each answer has its build ID and runtime. */
 static int worker_file(struct conn *c, const struct msg *m)
 {
@@ -97,6 +107,8 @@ static int worker_file(struct conn *c, const struct msg *m)
 	struct elf_file f;
 	int r = elf_file_open(&f, m->fds[0]);
 
+	if (r == JOB_NOT_ELF && worker_is_code(&f))
+		r = JOB_CODE;
 	if (!r && file_id(f.fd, f.size, done.file_id))
 		r = JOB_CORRUPT;
 	if (!r) {

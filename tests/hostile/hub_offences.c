@@ -555,9 +555,9 @@ TEST(hub_refuses_a_second_loaderd)
 
 /* --- files ---------------------------------------------------------------------------------- */
 
-TEST(hub_says_when_there_is_no_table)
+/* state: the hub's answer for this file (owned), which has a text */
+static void no_table(int text, unsigned int state)
 {
-	int text = memfd_create("text", MFD_CLOEXEC);
 	struct file_key key = { .ino = 3, .size = 5 };
 	struct fake_loader l = { 0 };
 	struct file_entry e;
@@ -571,10 +571,21 @@ TEST(hub_says_when_there_is_no_table)
 	loader_hello(&l);
 	loader_exe(&l, 2, &key, "/tmp/text", text);
 	NEED(loader_answer(&l, 2, &e) == MSG_ENTRY);
-	NEED(e.exe == EXE_FIRST && e.state == FILE_BARE);
+	NEED(e.exe == EXE_FIRST && e.state == state);
 	status_until(&status, &st, has_jobs, 1);
 	NEED(st.hub.worker_deaths == 0 && st.hub.exes_failed == 0);
 	loader_bye(&l);
 	hub_end(&place, &status, &st);
 	loader_drop(&l);
+}
+
+TEST(hub_says_when_there_is_no_table)
+{
+	char path[] = "/tmp/trifold-hub-text-XXXXXX";
+	int text = mkostemp(path, O_CLOEXEC);
+
+	no_table(text, FILE_BARE);
+	unlink(path);
+	/* without a name it is memory for code */
+	no_table(memfd_create("text", MFD_CLOEXEC), FILE_CODE);
 }

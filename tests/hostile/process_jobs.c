@@ -176,9 +176,10 @@ static int on_table(void *ctx, uint32_t number, int fd)
 	return MSG_BAD_CONTENT;
 }
 
-static void on_no_table(void *ctx, uint32_t number)
+static void on_no_table(void *ctx, uint32_t number, int verdict)
 {
 	(void)ctx;
+	(void)verdict;
 	event_add('T', number, 0);
 }
 

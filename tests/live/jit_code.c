@@ -5,8 +5,10 @@
  * jitdump that the mode makes.
  * usage: jit_code MODE SECONDS [FOLDER]
  */
+#define _GNU_SOURCE
 #include <elf.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,16 +90,28 @@ static size_t call(uint8_t *p, const void *to)
 }
 #endif
 
-/* Of one more set of functions, beside the former ones. */
-static void make(const char *mode)
+static uint8_t *memory(const char *mode)
+{
+	int fd = -1, flags = MAP_PRIVATE | MAP_ANONYMOUS;
+
+	if (!strcmp(mode, "memfd")) {
+		fd = memfd_create("doublemapper", 0);
+		flags = MAP_SHARED;
+		if (ftruncate(fd, 65536))
+			exit(1);
+	}
+	return mmap(NULL, 65536, PROT_READ | PROT_WRITE | PROT_EXEC, flags, fd, 0);
+}
+
+/* Of one more set of functions, beside the former ones, or (again) in their place. */
+static void make(const char *mode, bool again)
 {
 	static uint8_t *page;
 	static const char *const forms[] = { "leaf_%s", "middle %s", "outer_%s" };
 
 	if (!page)
-		page = mmap(NULL, 65536, PROT_READ | PROT_WRITE | PROT_EXEC,
-			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	else
+		page = memory(mode);
+	else if (!again)
 		page += 4096;
 	if (page == MAP_FAILED)
 		exit(1);
@@ -233,8 +247,8 @@ int main(int argc, char **argv)
 
 	snprintf(map_path, sizeof(map_path), "/tmp/perf-%d.map", getpid());
 	unlink(map_path);
-	make(mode);
-	if (!strcmp(mode, "map") || !strcmp(mode, "inside")) {
+	make(mode, false);
+	if (!strcmp(mode, "map") || !strcmp(mode, "inside") || !strcmp(mode, "memfd")) {
 		write_map("w", "", "half wri");
 	} else if (!strcmp(mode, "dump")) {
 		write_dump(argv[3]);
@@ -245,7 +259,12 @@ int main(int argc, char **argv)
 	} else if (!strcmp(mode, "grow")) {
 		write_map("w", "", "");
 		run(seconds);
-		make("grown");
+		make("grown", false);
+		write_map("a", "", "");
+	} else if (!strcmp(mode, "reuse")) {
+		write_map("w", "", "");
+		run(seconds);
+		make("reused", true);
 		write_map("a", "", "");
 	} else if (strcmp(mode, "none")) {
 		hostile(mode);

@@ -20,7 +20,7 @@ os.chmod(tmp.name, 0o755)
 JIT = compile_c("jit_code.c", os.path.join(tmp.name, "jit_code"), "-static")
 NO_NAME = "[JIT code, no names]"
 # seconds of each mode of jit_code, of which the first ones run for a part of their time
-MODES = {"late": 3, "grow": 3, "map": 6, "dump": 6, "none": 6, "inside": 6,
+MODES = {"late": 3, "grow": 3, "reuse": 3, "map": 6, "memfd": 6, "dump": 6, "none": 6, "inside": 6,
          "fifo": 6, "shadow": 6, "folder": 6, "foreign": 6, "huge": 6}
 
 
@@ -119,6 +119,22 @@ def grown():
     old, new = with_chain(found, chain("grow")), with_chain(found, chain("grown"))
     say(f"{old} before, {new} then, of {count(found)}")
     assert old >= 30 and new >= 30 and old + new >= 0.95 * count(found), found[:5]
+
+
+@suite.test
+def memfd():
+    """code in a memfd, as runtimes have it that write and run code at two addresses"""
+    is_named("memfd")
+
+
+@suite.test
+def used_again():
+    """memory that is used again for another function has its name soon, not the old one"""
+    found = of("reuse")
+    old, new = with_chain(found, chain("reuse")), with_chain(found, chain("reused"))
+    say(f"{old} before, {new} then, of {count(found)}")
+    # those of the same batch have it, too
+    assert new >= 0.3 * count(found) > 30 and old + new >= 0.95 * count(found), found[:5]
 
 
 @suite.test

@@ -243,7 +243,7 @@ def jit(name, stack, how, what):
 
 
 jit("jit", "_start * main outer [JIT~code,~no~names]", "loop", "code in anonymous memory")
-jit("jit-memfd", "_start * main outer memfd:code*+0x*", "memfd", "code in a memfd, no ELF file")
+jit("jit-memfd", "_start * main outer [JIT~code,~no~names]", "memfd", "code in a memfd, no ELF file")
 jit("jit-callback", "_start * main outer [JIT~code,~no~names] called_back leaf", "callback",
     "called back by code in anonymous memory")
 jit("jit-chain", "_start * main outer [JIT~code,~no~names] [JIT~code,~no~names] [JIT~code,~no~names] called_back leaf",
@@ -252,8 +252,19 @@ jit("jit-bare", "[stack~ends:~anonymous] [JIT~code,~no~names]", "bare",
     "anonymous memory without frame pointers ends the stack, and says so")
 jit("jit-zero", "[stack~ends:~anonymous] [JIT~code,~no~names] called_back leaf", "zero",
     "the same with 0 where a frame pointer would be: no end of the stack")
-jit("jit-memfd-zero", "[stack~ends:~no_table] memfd:code*+0x* called_back leaf", "memfd-zero",
-    "the same in a file without a table")
+jit("jit-memfd-zero", "[stack~ends:~anonymous] [JIT~code,~no~names] called_back leaf", "memfd-zero",
+    "the same in a memfd")
+
+
+def moved(name, how, what, *flags):
+    def make(t, name):
+        t.start(t.build("moved" + "".join(flags), "moved.c", "-fomit-frame-pointer", *flags), name, how)
+    make.__doc__ = what
+    cases.case(name, "_start * main outer middle leaf")(make)
+
+
+moved("moved", "anonymous", "text that was copied to anonymous memory, as for huge pages")
+moved("moved-file", "memfd", "the same in a file without a name")
 
 
 @cases.case("exec-storm", "*", share=0.95)

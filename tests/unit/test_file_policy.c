@@ -180,6 +180,8 @@ TEST(files_without_a_table)
 	CHECK(is(3, FILE_BARE));
 	CHECK_EQ(stats().table_bad, 1);
 	CHECK_EQ(fake.answered, exe_id);
+	files_code(&files, meet(4));
+	CHECK(is(4, FILE_CODE));
 	/* one that is not known any more */
 	files_no_table(&files, 99);
 	files_later(&files, 99);
@@ -708,13 +710,14 @@ TEST(files_survive_their_hub)
 	a = learn(1, 20);
 	b = learn(2, 30);
 	files_no_table(&files, meet(3));
+	files_code(&files, meet(6));
 	c = meet(4);
 	installs = fake.installs;
 	restart();
 	/* numbers and tables stay; the symbols shall be read again */
-	CHECK(is(1, FILE_TABLE | LOST) && is(2, FILE_TABLE | LOST));
+	CHECK(is(1, FILE_TABLE | LOST) && is(2, FILE_TABLE | LOST) && is(6, FILE_CODE | LOST));
 	CHECK(is(3, FILE_BARE | LOST) && is(4, FILE_PENDING | LOST));
-	CHECK_EQ(stats().files, 4);
+	CHECK_EQ(stats().files, 5);
 	CHECK_EQ(stats().tables, 2);
 	CHECK_EQ(stats().rules, 4);
 	/* what no entry leads to may still be read, so it is not free yet */
@@ -775,20 +778,18 @@ TEST(files_adopt_nothing_senseless)
 		{ .exe = FILE_NUMBERS_MAX },
 		{ .exe = UINT32_MAX },
 		{ .exe = EXE_FIRST, .state = FILE_BARE },	/* is another's */
-		{ .exe = 50, .state = 3 },
+		{ .exe = 50, .state = 16 },
 		{ .exe = 51, .state = FILE_TABLE },
 		{ .exe = 52, .state = FILE_BARE, .pages = 1 },
-		{ .exe = 53, .state = FILE_TABLE, .pages = 1, .dir = 0 },
+		{ .exe = 53, .state = FILE_TABLE, .pages = 1 },
 		{ .exe = 54, .state = FILE_TABLE, .pages = UINT32_MAX },
-		{ .exe = 55, .state = FILE_TABLE, .pages = 1,
-		  .dir = UINT32_MAX },
+		{ .exe = 55, .state = FILE_TABLE, .pages = 1, .dir = UINT32_MAX },
 	};
 
 	setup(1 << 20, 24);
 	learn(1, 20);
 	for (uint64_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
-		fake.known[fake.n++] = (struct msg_entry){ key_of(100 + i),
-							   bad[i] };
+		fake.known[fake.n++] = (struct msg_entry){ key_of(100 + i), bad[i] };
 	restart();
 	CHECK_EQ(stats().files, 1);
 	CHECK(is(1, FILE_TABLE | LOST));

@@ -606,3 +606,99 @@ TEST(mappings_of_unknown_runtimes_are_counted)
 	CHECK_EQ(n_sent, 2);
 	CHECK_EQ(counted.n[BPF_RUNTIME_UNKNOWN], 1);
 }
+
+/* --- moved text ---------------------------------------------------------------------------------- */
+
+#define MOVED_FROM	(UNKNOWN + MAPPING_BYTES)
+#define MOVED_TO	(UNKNOWN + 2 * MAPPING_BYTES)
+enum { MOVED_BELOW = 2, MOVED, MOVED_ABOVE };	/* mappings */
+
+static struct vm_area_struct *vma_of(int i)
+{
+	return (void *)vmas[i];
+}
+
+/* PROGRAM's file in three mappings; in place of the middle one there is memory of no file. */
+static void move_text(void)
+{
+	begin_machine();
+	for (int i = MOVED_BELOW; i <= MOVED_ABOVE; i++) {
+		vma_of(i)->vm_file = &host_files[0].file;
+		vma_of(i)->vm_pgoff = (vma_of(i)->vm_start - UNKNOWN) >> page_shift;
+	}
+	vma_of(MOVED)->vm_file = NULL;
+	vma_of(MOVED)->vm_pgoff = MOVED_FROM >> page_shift;
+}
+
+/* Is it taken for PROGRAM's file? */
+static bool is_moved(void)
+{
+	__u64 anonymous = FRAME_ANON_WORD(MOVED_FROM + 0x123);
+
+	sample_at(MOVED_FROM + 0x123, 0);
+	CHECK(n_sent >= 1);
+	if (sent[0] == anonymous)
+		return false;
+	CHECK_EQ(sent[0], FRAME_WORD(FRAME_NATIVE, EXE_FIRST, MAPPING_BYTES + 0x123));
+	return true;
+}
+
+TEST(moved_text_is_its_files)
+{
+	move_text();
+	CHECK(is_moved());
+	/* a file without a number is asked for, by a mapping of its own */
+	entries[0].exe = EXE_NONE;
+	sample_at(MOVED_FROM + 0x123, 0);
+	CHECK_EQ(FRAME_KIND(sent[0]), FRAME_FILE);
+	CHECK_EQ(FRAME_PLACE(sent[0]), MAPPING_BYTES + 0x123);
+	/* in a segment of its own, as lld makes them, at one end */
+	move_text();
+	vma_of(MOVED_ABOVE)->vm_pgoff--;
+	vma_of(MOVED_ABOVE)->vm_flags = 1;
+	CHECK(is_moved());
+	move_text();
+	vma_of(MOVED_BELOW)->vm_pgoff++;
+	vma_of(MOVED_BELOW)->vm_flags = 1;
+	CHECK(is_moved());
+}
+
+TEST(moved_text_in_a_file_without_a_name)
+{
+	move_text();
+	vma_of(MOVED)->vm_file = &host_files[1].file;
+	vma_of(MOVED)->vm_pgoff = 0;
+	entries[1].state = FILE_CODE;
+	entries[1].pages = 0;
+	CHECK(is_moved());
+	/* without the others it is as memory of no file */
+	vma_of(MOVED_ABOVE)->vm_file = &host_files[9].file;
+	CHECK(!is_moved());
+}
+
+TEST(code_between_other_mappings_is_not_moved_text)
+{
+	move_text();
+	vma_of(MOVED_ABOVE)->vm_file = &host_files[9].file;
+	CHECK(!is_moved());
+	move_text();
+	vma_of(MOVED_BELOW)->vm_file = NULL;
+	CHECK(!is_moved());
+	move_text();
+	vma_of(MOVED_BELOW)->vm_end--;
+	CHECK(!is_moved());
+	move_text();
+	vma_of(MOVED_ABOVE)->vm_start++;
+	CHECK(!is_moved());
+	move_text();
+	vma_of(MOVED_ABOVE)->vm_pgoff -= 2;
+	CHECK(!is_moved());
+	move_text();
+	vma_of(MOVED_ABOVE)->vm_pgoff++;
+	CHECK(!is_moved());
+	/* neither end is text */
+	move_text();
+	vma_of(MOVED_ABOVE)->vm_pgoff--;
+	vma_of(MOVED_BELOW)->vm_flags = vma_of(MOVED_ABOVE)->vm_flags = 1;
+	CHECK(!is_moved());
+}

@@ -4,7 +4,9 @@
 #include "tests/unit/elf_image.h"
 #include "tests/unit/harness.h"
 
+#include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -308,13 +310,20 @@ TEST(worker_takes_a_debug_file_with_the_right_crc)
 
 TEST(worker_says_why_not)
 {
+	static const char other[sizeof(Elf64_Ehdr)] = ELFMAG;
 	const struct msg_job_failed *failed;
 	struct msg m;
 
-	job(file_of("#!/bin/sh\n", 10), JOB_TABLE, &m);
+	job(open("/etc/passwd", O_RDONLY | O_CLOEXEC), JOB_TABLE, &m);
 	CHECK_EQ(m.hdr.type, MSG_JOB_FAILED);
 	failed = (const void *)m.buf;
 	CHECK_EQ(failed->exe, 7);
+	CHECK_EQ(failed->verdict, JOB_NOT_ELF);
+	/* a memfd: it has no name in any folder */
+	job(file_of("\xc3", 1), JOB_TABLE, &m);
+	CHECK_EQ(failed->verdict, JOB_CODE);
+	/* of another machine */
+	job(file_of(other, sizeof(other)), JOB_TABLE, &m);
 	CHECK_EQ(failed->verdict, JOB_NOT_ELF);
 	sample();
 	image_ehdr(&im)->e_phoff = im.n;
