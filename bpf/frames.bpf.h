@@ -6,9 +6,9 @@
  * adversary may have made them.  A word leaves the kernel only from here, as st.pc, and
  * only when resolve() has found it (for a return address: the byte before it) in an
  * executable mapping of this process: as file and offset, or as an address where there
- * is no file, or one of FILE_CODE.  All other words only decide where to read next and when to stop.  A
- * runtime whose frames hold other words (managed.bpf.h) has a kind of its own in
- * frame.h, with at most FRAME_MORE_MAX words, each named in docs/PROTOCOL.md.
+ * is no file, or one of FILE_CODE.  All other words only decide where to read next and
+ * when to stop.  A runtime whose frames hold other words (managed.bpf.h) has a kind of its
+ * own in frame.h, with at most FRAME_MORE_MAX words, each named in docs/PROTOCOL.md.
  * tests/unit/test_words.c checks this.
  */
 #ifndef BPF_FRAMES_BPF_H
@@ -23,6 +23,7 @@
 #include "resolve.bpf.h"
 #include "runtime.h"
 #include "state.bpf.h"
+#include "trampoline.bpf.h"
 #include "unwind.bpf.h"
 
 /* The frame just pushed is a signal trampoline, which nothing called: its place is where
@@ -120,21 +121,27 @@ step_by_frame_pointer(struct scratch *s, enum stop_reason why)
 	return unwind_to_entry(&s->st) || guess_caller(why) ? STOP_NOT : why;
 }
 
-/* The walk ends for this reason.  If that is in JITed code run by CPython, the rest of
- * its frames are known nevertheless and come next. */
-static __always_inline enum stop_reason end_walk(struct scratch *s,
-						 enum stop_reason why)
+/* The mapping of CPython's file, if this sample has met it; else NULL. */
+static __always_inline struct memo *find_python(struct scratch *s)
 {
-	struct memo *m;
 	int i = -1;
 
 	for (int k = 0; k < MEMO; k++) {
 		if (s->memo[k].end && s->memo[k].runtime == RUNTIME_PYTHON)
 			i = k;
 	}
-	if (why != STOP_ANON || i < 0)
+	return i < 0 ? NULL : &s->memo[i & (MEMO - 1)];
+}
+
+/* The walk ends for this reason.  If that is in JITed code run by CPython, the rest of
+ * its frames are known nevertheless and come next. */
+static __always_inline enum stop_reason end_walk(struct scratch *s,
+						 enum stop_reason why)
+{
+	struct memo *m = find_python(s);
+
+	if (why != STOP_ANON || !m)
 		return why;
-	m = &s->memo[i & (MEMO - 1)];
 	if (!python_enter(m->start - m->off, m->dir, m->pages, WALK_ENDS))
 		return why;
 	s->after = why;
@@ -169,6 +176,8 @@ __weak __noinline int step(void)
 	s->no_rule = 0;
 	m = &s->memo[i & (MEMO - 1)];
 	off = s->st.pc - m->start + m->off;
+	if (!m->has_file && find_python(s) && trampoline_step(&s->st))
+		return STOP_NOT;
 	if (s->python.passed && m->runtime == RUNTIME_PYTHON &&
 	    python_enter(m->start - m->off, m->dir, m->pages, s->st.sp)) {
 		s->after = STOP_NOT;

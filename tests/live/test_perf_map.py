@@ -11,7 +11,7 @@ import tempfile
 import time
 
 from chance import least
-from live import Skip, Suite, compile_c, folded, record, say
+from live import Skip, Suite, compile_c, folded, learned, record, say
 from pprof import read_pprof
 
 suite = Suite()
@@ -239,7 +239,7 @@ while time.time() < end:
 
 @suite.test
 def python_trampoline():
-    """CPython 3.12 or newer with -X perf: the trampolines have their names"""
+    """CPython 3.12 or newer with -X perf: whole stacks, without the trampolines"""
     pythons = [p for p in sorted(glob.glob("/usr/bin/python3.*") + glob.glob(os.path.expanduser(
         "~/.pyenv/versions/*/bin/python3.*"))) if re.search(r"python3\.1[2-9]$", p)]
     if not pythons:
@@ -249,12 +249,13 @@ def python_trampoline():
         f.write(PY)
     for p in pythons:
         found = stacks(p, "-X", "perf", program)
-        n = sum(c for frames, c in found if any(f == "leaf" for f in frames))
-        named = sum(c for frames, c in found if any(
-            f.startswith("py::leaf:") and program in f for f in frames))
-        say(f"{p}: {named} of {n} samples of leaf() have its trampoline's name")
+        found = learned([(f, c) for f, c in found if "leaf" in f])
+        n = count(found)
+        whole = sum(c for f, c in found if "_start" in f and f.count("leaf") == 1
+                    and "<module>" in f and not any("py::" in x or x == NO_NAME for x in f))
+        say(f"{p}: {whole} of {n} samples of leaf() are whole")
         remove_maps(program)
-        assert n > 50 and named >= 0.95 * n, found[:5]
+        assert n > 50 and whole >= least(0.98, n), [x for x in found if "_start" not in x[0]][:5]
 
 
 suite.run()
