@@ -178,7 +178,7 @@ static void interval_add_event(struct knowledge *k, struct pass *p,
 		time = ev->time_ns;
 	p->cost += COST_EVENT;
 	p->events++;
-	stack = pass_stack(p, traces_get(&k->traces, ev->trace));
+	stack = pass_stack(p, traces_get(&k->traces, ev->trace), ev->time_ns);
 	batch_event(p->builder, stack, batch_attr(p->builder, &a),
 		    interval_resource(k, p, pr, clocks), ev->stop,
 		    time + clocks->monotonic);

@@ -163,7 +163,7 @@ static struct frame_place symbolize_place_of(const struct pass *p, const uint64_
 {
 	return (struct frame_place){
 		.words = words, .exe = symbolize_file_of(p, words), .space = space,
-		.interval = p->interval, .now_ns = p->now_ns,
+		.interval = p->interval, .time_ns = p->time_ns, .now_ns = p->now_ns,
 	};
 }
 
@@ -292,6 +292,8 @@ static uint32_t symbolize_frame_of(struct pass *p, const uint64_t *words, uint32
 
 	if (FRAME_MORE(words[0]))
 		return symbolize_make_frame(p, words, space);
+	if (FRAME_KIND(words[0]) == FRAME_ANON && p->time_ns)
+		return symbolize_make_frame(p, words, space);
 	if (FRAME_KIND(words[0]) == FRAME_ANON)
 		made.space = space;
 	hash = XXH3_64bits_withSeed(words, sizeof(*words), p->exes->seed + made.space);
@@ -322,21 +324,49 @@ bool pass_trace_waits(const struct pass *p, const struct trace *tr)
 	return false;
 }
 
-uint32_t pass_stack(struct pass *p, struct trace *tr)
+static uint32_t symbolize_stack(struct pass *p, const struct trace *tr)
 {
 	static const uint64_t nothing[] = { FRAME_WORD(FRAME_CUT, 0, 0) };
 	uint32_t frames[KERNEL_MAX + FRAMES_MAX + 1];
 	size_t end = (size_t)tr->n_kernel + tr->n_user;
 	uint32_t n = 0;
 
-	if (tr->stamp == p->number && tr->stack != STACK_UNMADE)
-		return tr->stack;
 	for (size_t i = 0; i < end; i += frame_words(tr->words[i]))
 		frames[n++] = symbolize_frame_of(p, &tr->words[i], tr->space);
 	if (n == 0)		/* a stack must have a frame */
 		frames[n++] = symbolize_frame_of(p, nothing, 0);
 	p->cost += sizeof(struct batch_stack) + n * sizeof(frames[0]);
-	tr->stack = batch_stack(p->builder, frames, n);
+	return batch_stack(p->builder, frames, n);
+}
+
+/* Has the code of a frame been used again since then? */
+static bool symbolize_was_another(const struct pass *p, const struct trace *tr, uint64_t time_ns)
+{
+	size_t end = (size_t)tr->n_kernel + tr->n_user;
+
+	if (!tr->space || !p->jit)
+		return false;
+	for (size_t i = tr->n_kernel; i < end; i += frame_words(tr->words[i])) {
+		if (FRAME_KIND(tr->words[i]) == FRAME_ANON &&
+		    jit_was_another(p->jit, tr->space, FRAME_ADDR(tr->words[i]), time_ns))
+			return true;
+	}
+	return false;
+}
+
+uint32_t pass_stack(struct pass *p, struct trace *tr, uint64_t time_ns)
+{
+	uint32_t former;
+
+	if (symbolize_was_another(p, tr, time_ns)) {
+		p->time_ns = time_ns;
+		former = symbolize_stack(p, tr);
+		p->time_ns = 0;
+		return former;
+	}
+	if (tr->stamp == p->number && tr->stack != STACK_UNMADE)
+		return tr->stack;
+	tr->stack = symbolize_stack(p, tr);
 	tr->stamp = p->number;
 	return tr->stack;
 }

@@ -42,6 +42,7 @@ struct pass {
 	uint32_t number;	/* as in the stamps */
 	uint32_t interval;
 	uint64_t now_ns;	/* CLOCK_MONOTONIC */
+	uint64_t time_ns;	/* of the sample at hand, if it is to have former names; else 0 */
 	struct frame_memo memo;
 	uint64_t events;	/* given to the builder */
 	size_t cost;		/* estimate of the batch's bytes */
@@ -54,7 +55,9 @@ void pass_fini(struct pass *p);		/* the builder is the caller's */
 /* Does this stack wait for a worker, or for loaderd to open a file? */
 bool pass_trace_waits(const struct pass *p, const struct trace *tr);
 
-/* The stack of the batch that shows this trace; made once a pass. */
-uint32_t pass_stack(struct pass *p, struct trace *tr);
+/* The stack of the batch that shows this trace; made once a pass.  But if the code of some
+ * frame had another name when the sample was taken (time_ns, CLOCK_MONOTONIC), a stack
+ * with that. */
+uint32_t pass_stack(struct pass *p, struct trace *tr, uint64_t time_ns);
 
 #endif /* SYMBOLIZERD_HUB_SYMBOLIZE_H */

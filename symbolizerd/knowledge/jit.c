@@ -61,8 +61,9 @@ static bool jit_place_dropped(void *ctx, uint32_t i)
 	struct jit *j = ctx;
 	struct jit_place *a = owner_cache_at(&j->places, i);
 
-	free(a->name);
-	a->name = NULL;
+	free(a->is.name);
+	free(a->was.name);
+	a->is = a->was = (struct jit_called){ NULL };
 	a->state = JIT_FREE;
 	return false;
 }
@@ -200,15 +201,19 @@ static void jit_keep(struct jit *j, const struct visit_target *t, int fd)
 	f->missing = 0;
 }
 
-/* What tells a file from what it was before; 0: there is none. */
-static uint64_t jit_version(const struct jit_file *f)
+/* What tells a file from what it was before; 0: there is none.  *ago_ns: how long ago
+ * it was written, if that is less. */
+static uint64_t jit_version(const struct jit_file *f, uint64_t *ago_ns)
 {
+	uint64_t at, now = clock_ns(CLOCK_REALTIME);
 	struct stat st;
 
 	if (f->fd < 0 || fstat(f->fd, &st))
 		return 0;
-	return (uint64_t)st.st_size +
-	       ((uint64_t)st.st_mtim.tv_sec * NSEC_PER_SEC + (uint64_t)st.st_mtim.tv_nsec) * 31;
+	at = (uint64_t)st.st_mtim.tv_sec * NSEC_PER_SEC + (uint64_t)st.st_mtim.tv_nsec;
+	if (at <= now && now - at < *ago_ns)
+		*ago_ns = now - at;
+	return (uint64_t)st.st_size + at * 31;
 }
 
 static bool jit_has_file(struct jit *j, const struct visit_target *map)
@@ -224,13 +229,18 @@ static uint64_t jit_files_now(struct jit *j, const struct visit_target *map, uin
 	const struct visit_target *dump = jit_dump_of(j, map);
 	struct jit_file *f = jit_file(j, map);
 
+	uint64_t version, ago_ns = now_ns;
+
 	if (now_ns - f->looked_ns < LOOK_NS)
 		return f->now;
 	f->looked_ns = now_ns;
-	f->now = jit_version(f);
+	version = jit_version(f, &ago_ns);
 	if (dump)
-		f->now += jit_version(jit_file(j, dump));
-	return f->now;
+		version += jit_version(jit_file(j, dump), &ago_ns);
+	if (version != f->now)
+		f->changed_ns = now_ns - ago_ns;
+	f->now = version;
+	return version;
 }
 
 /* May a file say more of this place than when it was looked for? */
@@ -260,7 +270,7 @@ bool jit_waits(struct jit *j, uint32_t space, uint64_t addr, uint64_t now_ns)
 
 	if (!a || !map || !j->visit)
 		return false;
-	if (a->name)
+	if (a->is.name)
 		return a->state == JIT_WANTED;
 	if (a->state == JIT_WANTED || jit_changed(j, map, a, now_ns))
 		return true;
@@ -269,14 +279,32 @@ bool jit_waits(struct jit *j, uint32_t space, uint64_t addr, uint64_t now_ns)
 	return now_ns - a->born_ns < JIT_YOUNG_NS;
 }
 
+static bool jit_was(const struct jit_place *a, uint64_t time_ns)
+{
+	return a->was.name && time_ns && time_ns < a->was_until_ns;
+}
+
+bool jit_was_another(const struct jit *j, uint32_t space, uint64_t addr, uint64_t time_ns)
+{
+	const struct jit_place *a = jit_find(j, space, addr);
+
+	return a && jit_was(a, time_ns);
+}
+
 static void jit_source_name(void *source, const struct frame_place *f, struct frame_called *c)
 {
 	const struct jit_place *a = jit_find(source, f->space, FRAME_ADDR(f->words[0]));
+	const struct jit_called *called;
 
-	if (!a || !a->name)
+	if (!a || !a->is.name)
 		return;
+	called = &a->is;
+	if (jit_was(a, f->time_ns))
+		called = &a->was;
 	c->n = 1;
-	c->at[0] = (struct symbol_place){ .name = a->name, .file = a->file, .line = a->line };
+	c->at[0] = (struct symbol_place){
+		.name = called->name, .file = called->file, .line = called->line,
+	};
 }
 
 static bool jit_source_waits(void *source, const struct frame_place *f)
@@ -328,7 +356,7 @@ uint32_t jit_space(struct jit *j, const struct trace_rec *rec, uint64_t now_ns)
 /* No source is left. */
 static void jit_settle(struct jit_place *a, uint64_t now_ns)
 {
-	a->state = a->name ? JIT_KNOWN : JIT_NAMELESS;
+	a->state = a->is.name ? JIT_KNOWN : JIT_NAMELESS;
 	a->at_ns = now_ns;
 }
 
@@ -384,8 +412,14 @@ static void jit_mention_place(struct jit *j, struct visit_target *map, struct ji
 {
 	a->used_ns = now_ns;
 	owner_cache_touch(&j->places, jit_place_index(j, a));
-	if (a->state == JIT_KNOWN && now_ns - a->at_ns >= jit_lasts_ns(j, map) &&
-	    jit_changed(j, map, a, now_ns))
+	if (a->state != JIT_KNOWN || !jit_changed(j, map, a, now_ns))
+		return;
+	if (!a->changed_ns) {
+		a->changed_ns = jit_file(j, map)->changed_ns;
+		if (a->changed_ns < a->at_ns)
+			a->changed_ns = a->at_ns;
+	}
+	if (now_ns - a->at_ns >= jit_lasts_ns(j, map))
 		jit_want(j, map, a, now_ns);
 }
 
@@ -499,24 +533,29 @@ static int jit_ask(void *ctx, const struct visit_target *t, struct visit_questio
 /* Its name from now on; without memory or room it keeps what it has. */
 static void jit_name(struct jit *j, struct jit_place *a, const struct symbol_place *s)
 {
-	size_t name = strlen(s->name) + 1, file = strlen(s->file) + 1;
+	size_t name = strlen(s->name) + 1, file = strlen(s->file) + 1, was = 0;
 	char *piece;
 
-	a->line = s->line;
-	if (a->name && !strcmp(a->name, s->name) && !strcmp(a->file, s->file))
+	if (a->is.name && !strcmp(a->is.name, s->name) && !strcmp(a->is.file, s->file)) {
+		a->is.line = s->line;
 		return;
+	}
+	if (a->is.name)
+		was = strlen(a->is.name) + 1 + strlen(a->is.file) + 1;
 	piece = malloc(name + file);
 	if (!piece)
 		return;
-	if (!owner_cache_resize(&j->places, jit_place_index(j, a), (uint32_t)(name + file))) {
+	if (!owner_cache_resize(&j->places, jit_place_index(j, a),
+				(uint32_t)(name + file + was))) {
 		free(piece);
 		return;
 	}
 	memcpy(piece, s->name, name);
 	memcpy(piece + name, s->file, file);
-	free(a->name);
-	a->name = piece;
-	a->file = piece + name;
+	free(a->was.name);
+	a->was = a->is;
+	a->was_until_ns = a->changed_ns;
+	a->is = (struct jit_called){ piece, piece + name, s->line };
 	j->stats->jit_names++;
 }
 
@@ -540,6 +579,7 @@ static void jit_take_name(void *ctx, const struct visit_target *t, const uint64_
 		jit_name(j, a, &named);
 	else if (jit_source(t) == JIT_DUMP && jit_want_in(j, map, a, j->visits.now_ns))
 		return;
+	a->changed_ns = 0;
 	jit_settle(a, j->visits.now_ns);
 }
 

@@ -11,8 +11,8 @@
  * Memory is used again, so a name is that of the moment when the file was read: when the
  * file has changed since then, and a sample meets the address, it is looked up again.
  * That reads all of the file, so it waits the longer the larger the file is: JIT_GAP_NS
- * for each JIT_GAP_BYTES, JIT_AGAIN_NS at most.  Samples of the same batch have the new
- * name, too.
+ * for each JIT_GAP_BYTES, JIT_AGAIN_NS at most.  Samples from before the file's first
+ * change since the last look keep the former name.
  *
  * The same address means something else in each process: a trace that has such frames
  * carries the number of the process here, its space.  That is the number of its perf map
@@ -60,16 +60,22 @@ enum jit_state {
 	JIT_NAMELESS,
 };
 
+struct jit_called {
+	char *name;		/* owned, .file in the same piece; NULL: none */
+	const char *file;	/* "": unknown */
+	uint32_t line;		/* 0: unknown */
+};
+
 struct jit_place {
 	struct cache_entry entry;	/* first */
 	uint64_t addr;
 	uint64_t born_ns;	/* CLOCK_MONOTONIC */
 	uint64_t at_ns;		/* when it was looked for; likewise */
 	uint64_t version;	/* of its process's files then */
+	uint64_t changed_ns;	/* when they changed since then; 0: not that is known */
 	uint64_t used_ns;	/* of the last sample; likewise */
-	char *name;		/* owned, .file in the same piece; NULL: none */
-	const char *file;	/* "": unknown */
-	uint32_t line;		/* 0: unknown */
+	struct jit_called is, was;
+	uint64_t was_until_ns;	/* .was: of samples from before this time */
 	uint32_t space;
 	uint8_t state;		/* enum jit_state */
 };
@@ -86,6 +92,7 @@ struct jit_file {
 	uint64_t dump_until_ns;	/* its jitdump may still come */
 	uint64_t looked_ns;	/* .now was found out */
 	uint64_t now;		/* version of its files: another one when they change */
+	uint64_t changed_ns;	/* when they became that */
 	uint64_t asked;		/* likewise, at the last visit */
 	uint64_t told;		/* likewise, when all without a name were asked again */
 	bool more;		/* addresses found no place to wait */
@@ -126,6 +133,9 @@ const struct jit_place *jit_find(const struct jit *j, uint32_t space, uint64_t a
 /* May it have a name soon?  It is being looked for; or it is new, or its process's file
  * has grown: JITs write through buffers, and so may be late. */
 bool jit_waits(struct jit *j, uint32_t space, uint64_t addr, uint64_t now_ns);
+
+/* Had it another name at that time? */
+bool jit_was_another(const struct jit *j, uint32_t space, uint64_t addr, uint64_t time_ns);
 
 extern const struct name_source jit_name_source;	/* of struct jit */
 

@@ -113,7 +113,7 @@ static void hub(int fd)
 		begin = now_ns();
 		for (int n = 0; n < 100; n++) {
 			for (uint32_t i = 0; i < JIT_ASK; i++)
-				found += jit_find(&j, space, FRAME_ADDR(frames[i]))->name != NULL;
+				found += jit_find(&j, space, FRAME_ADDR(frames[i]))->is.name != NULL;
 		}
 		known[k] = (double)(now_ns() - begin) / 100 / JIT_ASK;
 		if (found != 100 * JIT_ASK)

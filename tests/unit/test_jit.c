@@ -102,7 +102,7 @@ static const char *name_of(uint32_t space, uint64_t addr)
 {
 	const struct jit_place *a = jit_find(&j, space, addr);
 
-	return a && a->name ? a->name : "";
+	return a && a->is.name ? a->is.name : "";
 }
 
 TEST(an_address_is_asked_for_once_and_named)
@@ -220,6 +220,11 @@ TEST(a_name_is_looked_up_again_when_the_file_has_changed)
 	answer(fd, 0);
 	CHECK_STR(name_of(space, ADDR), "other");
 	CHECK(!jit_waits(&j, space, ADDR, now));
+	/* samples from before have the former one */
+	CHECK(jit_was_another(&j, space, ADDR, now - 30 * SEC));
+	CHECK(!jit_was_another(&j, space, ADDR, now));
+	CHECK(!jit_was_another(&j, space, ADDR, 0));
+	CHECK(!jit_was_another(&j, space, ADDR + 16, now - 30 * SEC));
 	/* written anew, as long as before: not before JIT_GAP_NS */
 	usleep(10000);			/* a file's time is the kernel's tick */
 	CHECK_EQ(pwrite(fd, same, strlen(same), 23), (ssize_t)strlen(same));

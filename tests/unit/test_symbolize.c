@@ -66,11 +66,11 @@ static struct trace *trace(uint16_t n_kernel, uint16_t n_user,
 /* One event with this stack, as a batch; the caller frees the data. */
 static void *one_event(struct setup *s, struct trace *tr, struct batch *b)
 {
-	uint32_t stack = pass_stack(&s->pass, tr);
+	uint32_t stack = pass_stack(&s->pass, tr, 0);
 	void *data;
 	size_t len;
 
-	CHECK_EQ(pass_stack(&s->pass, tr), stack);
+	CHECK_EQ(pass_stack(&s->pass, tr, 0), stack);
 	batch_event(s->pass.builder, stack, 0, 0, STOP_COMPLETE, 50);
 	CHECK_EQ(batch_builder_finish(s->pass.builder, 10, 100, &data, &len),
 		 0);
@@ -456,7 +456,7 @@ static uint64_t symbolize_chosen(size_t n)
 		struct trace *tr = trace(0, 1000, words + at);
 
 		begin = complexity_ns();
-		pass_stack(&s.pass, tr);
+		pass_stack(&s.pass, tr, 0);
 		ns += complexity_ns() - begin;
 		free(tr);
 	}
