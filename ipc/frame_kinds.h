@@ -8,6 +8,7 @@
 #ifndef IPC_FRAME_KINDS_H
 #define IPC_FRAME_KINDS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,8 +28,21 @@ enum frame_class {
 	FRAMES_MARK,		/* a mark that frames are missing */
 };
 
+/* What is not needed to recognize a function in its name (short_name.h). */
+enum name_form {
+	NAME_SYMBOL,		/* of an ELF file or the kernel: its version, and what compilers
+				 * append */
+	NAME_DEMANGLED,		/* a demangler wrote it: parameters and so on too */
+	NAME_GO,		/* what compilers append with a number: of C functions in a
+				 * program of Go */
+	NAME_JAVA,		/* parameters, and what is another in each run (short_java.h) */
+	NAME_GIVEN,		/* nothing */
+	NAME__FORMS
+};
+
 struct frame_kind_info {
 	uint8_t class;		/* enum frame_class */
+	uint8_t form;		/* enum name_form, unless a demangler wrote the name */
 	const char *name, *shown, *title, *colour;
 };
 
@@ -36,9 +50,9 @@ struct frame_kind_info {
 static inline const struct frame_kind_info *frame_kind_info(uint32_t kind)
 {
 	static const struct frame_kind_info kinds[BATCH_FRAME__KINDS] = {
-#define BATCH_KIND(kind, class, name, shown, page, hue, sat, title, colour)	\
+#define BATCH_KIND(kind, class, form, name, shown, page, hue, sat, title, colour)	\
 		[BATCH_FRAME_##kind] = {					\
-			FRAMES_##class, name, shown, title, colour		\
+			FRAMES_##class, NAME_##form, name, shown, title, colour	\
 		},
 #include "ipc/frame_kinds.def"
 #undef BATCH_KIND
@@ -50,6 +64,16 @@ static inline const struct frame_kind_info *frame_kind_info(uint32_t kind)
 static inline enum frame_class frame_kind_class(uint32_t kind)
 {
 	return (enum frame_class)frame_kind_info(kind)->class;
+}
+
+/* How a name of this kind of frame becomes short; mangled: it has another in its file. */
+static inline enum name_form frame_kind_form(uint32_t kind, bool mangled)
+{
+	enum frame_class class = frame_kind_class(kind);
+
+	if (mangled && (class == FRAMES_FILE || class == FRAMES_KERNEL))
+		return NAME_DEMANGLED;
+	return (enum name_form)frame_kind_info(kind)->form;
 }
 
 /* The name to filter by; NULL for processes and marks. */

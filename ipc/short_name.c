@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ipc/short_name.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+
+#include "ipc/short_java.h"
 
 #define NESTED_MAX	256	/* brackets within brackets that are left out */
 #define NO_PLACE	SIZE_MAX
@@ -60,8 +63,7 @@ static bool short_name_digits(const char *s, size_t n)
 	return n;
 }
 
-/* Is this what a compiler appends, between dots?  numbered: a number follows; without it
- * "main.part" is a function of Go's. */
+/* Is this what a compiler appends, between dots?  numbered: a number follows. */
 static bool short_name_appended(const char *s, size_t n, bool numbered)
 {
 	static const char *const words[] = {
@@ -77,14 +79,41 @@ static bool short_name_appended(const char *s, size_t n, bool numbered)
 	return false;
 }
 
-/* How much is left of a symbol's name without its version and what compilers append. */
-static size_t short_name_stem(const char *s, size_t len)
+/* Can a version be called so?  Linkers take any word; these are the signs of those that
+ * libraries have. */
+static bool short_name_is_version(const char *s, size_t len)
 {
-	const char *at = len > 1 ? memchr(s + 1, '@', len - 1) : NULL;
+	for (size_t i = 0; i < len; i++) {
+		if (!short_name_letter(s[i]) && !memchr(".+-", s[i], 3))
+			return false;
+	}
+	return len;
+}
+
+size_t short_name_unversioned(const char *s, size_t len)
+{
+	const char *at = len > 1 ? memrchr(s + 1, '@', len - 1) : NULL;
+	size_t n;
+
+	if (!at)
+		return len;
+	n = (size_t)(at - s);
+	if (!short_name_is_version(at + 1, len - n - 1))
+		return len;
+	if (n > 1 && s[n - 1] == '@')
+		n--;
+	return n;
+}
+
+/* How much is left of a symbol's name without its version and what compilers append. */
+static size_t short_name_stem(const char *s, size_t len, enum name_form form)
+{
 	size_t stem, end;
 
-	if (at)
-		len = (size_t)(at - s);
+	if (form == NAME_GIVEN || form == NAME_JAVA)
+		return len;
+	if (form != NAME_GO)
+		len = short_name_unversioned(s, len);
 	stem = len;
 	end = len;
 	while (end > 1) {
@@ -96,6 +125,8 @@ static size_t short_name_stem(const char *s, size_t len)
 			break;
 		n = (size_t)(s + end - dot - 1);
 		end = (size_t)(dot - s);
+		if (form == NAME_GO && !numbered && !short_name_digits(dot + 1, n))
+			break;	/* "main.cold" is a function */
 		if (short_name_appended(dot + 1, n, numbered))
 			stem = end;
 		else if (numbered || !short_name_digits(dot + 1, n))
@@ -371,11 +402,12 @@ static size_t short_name_cut(char *buf)
 	return n + 3;
 }
 
-static const char *short_name_of(const char *s, size_t len, bool demangled,
+static const char *short_name_of(const char *s, size_t len, enum name_form form,
 				 char buf[SHORT_NAME_MAX], size_t *ret_len)
 {
+	const bool demangled = form == NAME_DEMANGLED;
 	struct short_name x = {
-		.s = s, .len = short_name_stem(s, len), .out = buf,
+		.s = s, .len = short_name_stem(s, len, form), .out = buf,
 		.word = NO_PLACE,
 	};
 
@@ -434,15 +466,33 @@ static bool short_name_has_arguments(const char *s, size_t len)
 	return false;
 }
 
-const char *short_name(const char *s, size_t len, bool demangled,
+static const char *short_name_java(const char *s, size_t len, char buf[SHORT_NAME_MAX],
+				   size_t *ret_len)
+{
+	size_t whole = short_java_parameters(s, len);
+
+	if (whole > SHORT_NAME_MAX)
+		return short_name_of(s, whole, NAME_GIVEN, buf, ret_len);
+	*ret_len = short_java(s, whole, buf);
+	if (*ret_len && *ret_len != whole)
+		return buf;
+	*ret_len = whole;
+	return s;
+}
+
+const char *short_name(const char *s, size_t len, enum name_form form,
 		       char buf[SHORT_NAME_MAX], size_t *ret_len)
 {
 	const char *name;
 
-	demangled = demangled || short_name_has_arguments(s, short_name_stem(s, len));
-	if (len <= STUB_LEN || memcmp(s + len - STUB_LEN, SHORT_NAME_STUB, STUB_LEN))
-		return short_name_of(s, len, demangled, buf, ret_len);
+	if (form == NAME_JAVA)
+		return short_name_java(s, len, buf, ret_len);
+	if (form == NAME_SYMBOL && short_name_has_arguments(s, short_name_stem(s, len, form)))
+		form = NAME_DEMANGLED;
+	if ((form != NAME_SYMBOL && form != NAME_DEMANGLED) || len <= STUB_LEN ||
+	    memcmp(s + len - STUB_LEN, SHORT_NAME_STUB, STUB_LEN))
+		return short_name_of(s, len, form, buf, ret_len);
 	len -= STUB_LEN;
-	name = short_name_of(s, len, demangled, buf, ret_len);
+	name = short_name_of(s, len, form, buf, ret_len);
 	return short_name_stub(s, len, name, buf, ret_len);
 }

@@ -33,7 +33,7 @@ esac
 # filter
 kinds()
 {
-	row='BATCH_KIND([A-Z]*, \([A-Z]*\), "\([^"]*\)", "[^"]*", "\([^"]*\)", \([0-9]*\), \([0-9]*\),.*'
+	row='BATCH_KIND([A-Z]*, \([A-Z]*\), [A-Z]*, "\([^"]*\)", "[^"]*", "\([^"]*\)", \([0-9]*\), \([0-9]*\),.*'
 
 	echo '/* ipc/frame_kinds.def, by number */'
 	echo 'const KINDS = ['

@@ -31,14 +31,15 @@ static uint32_t symbolize_intern(struct pass *p, const char *s, size_t len)
 	return batch_string(p->builder, s, len);
 }
 
-/* A function of this name and place; full: with parameters, "": as the name. */
+/* A function of this name and place, in a frame of this kind; full: with parameters, "":
+ * as the name. */
 static uint32_t symbolize_function(struct pass *p, const struct symbol_place *at,
-				   const char *full)
+				   uint32_t kind, const char *full)
 {
 	size_t len = strlen(at->name), n;
 	struct batch_function f = { .start_line = at->first_line };
 	char buf[SHORT_NAME_MAX];
-	const char *s = short_name(at->name, len, at->system, buf, &n);
+	const char *s = short_name(at->name, len, frame_kind_form(kind, at->system), buf, &n);
 
 	f.name = symbolize_intern(p, s, n);
 	if (s != at->name || n != len)
@@ -193,7 +194,7 @@ static void symbolize_functions(struct pass *p, const struct frame_place *at,
 		if (s->begin)
 			function = symbolize_range(p, at->exe, s->begin);
 		else
-			function = symbolize_function(p, s, i ? "" : c->full);
+			function = symbolize_function(p, s, f->kind, i ? "" : c->full);
 		if (!function)
 			return;
 		if (f->function) {

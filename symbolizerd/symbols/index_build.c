@@ -6,6 +6,7 @@
 
 #include "common/bisect.h"
 #include "ipc/message_hub.h"
+#include "ipc/short_name.h"
 #include "symbolizerd/symbols/demangle.h"
 #include "symbolizerd/symbols/index.h"
 #include "symbolizerd/symbols/lines_build.h"
@@ -112,7 +113,7 @@ static bool index_build_reserved(const char *name, size_t len)
 static uint32_t index_build_rank(const Elf64_Sym *s, const char *name, uint32_t *len)
 {
 	unsigned char bind = ELF64_ST_BIND(s->st_info);
-	const char *at = memchr(name + 1, '@', *len - 1);
+	uint32_t plain = (uint32_t)short_name_unversioned(name, *len);
 	uint32_t rank = 0;
 
 	if (!s->st_size)
@@ -125,10 +126,10 @@ static uint32_t index_build_rank(const Elf64_Sym *s, const char *name, uint32_t 
 		rank += RANK_LOCAL;
 	if (bind == STB_WEAK)
 		rank += RANK_WEAK;
-	if (at && at[1] != '@')
+	if (plain != *len && name[plain + 1] != '@')
 		rank += RANK_OLD;
-	if (at && (name[0] != '_' || !strchr("ZRD", name[1])))
-		*len = (uint32_t)(at - name);
+	if (name[0] != '_' || !strchr("ZRD", name[1]))
+		*len = plain;
 	return rank;
 }
 

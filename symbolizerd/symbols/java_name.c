@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "ipc/short_java.h"
+
 struct java_out {
 	char *s;
 	size_t len, max;	/* max: with the NUL */
@@ -23,15 +25,16 @@ static void java_put_str(struct java_out *o, const char *s)
 	java_put(o, s, strlen(s));
 }
 
-/* A class by its path, of n bytes.  Hidden ones end in "+0x..." or "/0x...". */
+/* A class by its path, of n bytes. */
 static void java_class(struct java_out *o, const char *s, size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
-		if ((s[i] == '+' || s[i] == '/') && n - i > 2 && s[i + 1] == '0' &&
-		    s[i + 2] == 'x')
-			return;
-		java_put(o, s[i] == '/' ? "." : &s[i], 1);
-	}
+	char class[JAVA_FULL_MAX];
+
+	if (n > sizeof(class))
+		n = sizeof(class);
+	n = short_java(s, n, class);
+	for (size_t i = 0; i < n; i++)
+		java_put(o, class[i] == '/' ? "." : &class[i], 1);
 }
 
 static const char *java_primitive(char c)

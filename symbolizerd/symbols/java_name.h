@@ -15,7 +15,7 @@
 /*
  * name: "a.b.C.method"; full: "a.b.C.method(int, java.lang.String[])", with "..." for
  * parameters that are missing in a descriptor that was cut; "" without a descriptor.
- * The address that distinguishes hidden classes is left out.
+ * What distinguishes a class from others of this run alone is left out (ipc/short_java.h).
  */
 void java_name(char name[JAVA_NAME_MAX], char full[JAVA_FULL_MAX],
 	       const char *class, const char *method, const char *descriptor);

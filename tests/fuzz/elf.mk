@@ -16,10 +16,10 @@ fuzz_jit_files_SRCS := $(JIT_FILES)
 
 FUZZ += hotspot_names
 fuzz_hotspot_names_SRCS := symbolizerd/runtimes/hotspot/names.c \
-	$(addprefix symbolizerd/symbols/,java_name.c utf8.c frame_names.c process_memory.c)
+	$(addprefix symbolizerd/symbols/,java_name.c utf8.c frame_names.c process_memory.c) ipc/short_java.c
 
 FUZZ += demangle
-fuzz_demangle_SRCS := symbolizerd/symbols/demangle.c ipc/short_name.c
+fuzz_demangle_SRCS := symbolizerd/symbols/demangle.c ipc/short_name.c ipc/short_java.c
 fuzz_demangle_LIBS := -liberty
 
 FUZZ += dwarf_places

@@ -9,15 +9,15 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void shorten(const char *s, size_t len, bool demangled)
+static void shorten(const char *s, size_t len, enum name_form form)
 {
 	char buf[SHORT_NAME_MAX], again[SHORT_NAME_MAX];
 	size_t n, m;
-	const char *p = short_name(s, len, demangled, buf, &n);
+	const char *p = short_name(s, len, form, buf, &n);
 
 	if (n > SHORT_NAME_MAX || (p != s && p != buf) || !n != !len)
 		abort();
-	short_name(p, n, false, again, &m);
+	short_name(p, n, NAME_SYMBOL, again, &m);
 	if (m > (memchr(p, '<', n) ? SHORT_NAME_MAX : n))	/* "<T>" becomes "<...>" */
 		abort();
 }
@@ -28,13 +28,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t n;
 
 	memcpy(raw, data, size);
-	shorten(raw, size, false);
-	shorten(raw, size, true);
+	for (int form = 0; form < NAME__FORMS; form++)
+		shorten(raw, size, form);
 	n = demangle(raw, size, text);
 	if (n > DEMANGLED_MAX || text[n])
 		abort();
 	if (n)
-		shorten(text, n, true);
+		shorten(text, n, NAME_DEMANGLED);
 	free(raw);
 	return 0;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * A JIT of three functions: outer calls middle calls leaf, which burns CPU; with frame
- * pointers.  They are called outer_MODE, "middle MODE" and leaf_MODE in the perf map or
+ * pointers.  They are called outer_MODE, "middle @x/MODE.cold" and leaf_MODE in the perf map or
  * jitdump that the mode makes.
  * usage: jit_code MODE SECONDS [FOLDER]
  */
@@ -107,7 +107,7 @@ static uint8_t *memory(const char *mode)
 static void make(const char *mode, bool again)
 {
 	static uint8_t *page;
-	static const char *const forms[] = { "leaf_%s", "middle %s", "outer_%s" };
+	static const char *const forms[] = { "leaf_%s", "middle @x/%s.cold", "outer_%s" };
 
 	if (!page)
 		page = memory(mode);

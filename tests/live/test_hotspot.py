@@ -197,7 +197,7 @@ def collectors(jdk):
 CALLS = {
     "interfaces": [r"HotspotLoad\$(First|Second|Third)\.run"],
     "virtuals": [r"HotspotLoad\$Base\.outer", r"HotspotLoad\$(Left|Middle|Right)\.inner"],
-    "lambdas": [r"HotspotLoad\.lambda\$lambdas\$\d+"],
+    "lambdas": [r"HotspotLoad\$\$Lambda\.run", r"HotspotLoad\.lambda\$lambdas\$\d+"],
     "sort": [r"Arrays\.sort", r"HotspotLoad\.lambda\$sort\$\d+"],
     "streams": [r"\w+\.sum", r"HotspotLoad\.lambda\$streams\$\d+"],
     "exceptions": [],

@@ -56,6 +56,8 @@ def told(path):
             _, method, number = line.split("\t")
             # what tells hidden classes apart is in no profile
             method = re.sub(r"/(0x)?[0-9a-f]+\.", ".", method)
+            method = re.sub(r"(\$\$Lambda)\$\d+|((?:^|\.)\$Proxy|^jdk\.proxy|Generated\w*Accessor)\d+",
+                            lambda m: m[1] or m[2], method)
             # of hidden methods JDK 8 says 1,000,000 more than the place in the bytecode
             line = int(number) if 0 < int(number) < 1000000 else 0
             moments[-1].stack.append((method, line))

@@ -45,7 +45,7 @@ def stacks(*command, name="out.folded", cwd=None):
 
 
 def chain(mode):
-    return ["run", f"outer_{mode}", f"middle {mode}", f"leaf_{mode}"]
+    return ["run", f"outer_{mode}", f"middle @x/{mode}.cold", f"leaf_{mode}"]
 
 
 def with_chain(found, names):
@@ -100,7 +100,7 @@ def jitdump():
     where, out = (os.path.join(tmp.name, x) for x in ("lines", "dump.pb.gz"))
     os.mkdir(where)
     record(out, "--frequency", "199", "--", JIT, "dump", "2", where)
-    lines = {f for _, frames, _ in read_pprof(out) for f in frames if "_dump" in f or " dump" in f}
+    lines = {f for _, frames, _ in read_pprof(out) for f in frames if "_dump" in f or "dump.cold" in f}
     say(lines)
     assert "leaf_dump source.jit:100" in lines, lines
     assert "outer_dump source.jit:102" in lines, lines

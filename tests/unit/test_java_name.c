@@ -38,8 +38,8 @@ TEST(java_names_that_are_cut_or_none)
 TEST(java_names_of_hidden_classes)
 {
 	java_name(name, full, "a/B$$Lambda$14+0x0000000800c03000", "accept", "()V");
-	CHECK_STR(name, "a.B$$Lambda$14.accept");
-	CHECK_STR(full, "a.B$$Lambda$14.accept()");
+	CHECK_STR(name, "a.B$$Lambda.accept");
+	CHECK_STR(full, "a.B$$Lambda.accept()");
 	java_name(name, full, "a/B$$Lambda/0x00007f0004001000", "accept", "");
 	CHECK_STR(name, "a.B$$Lambda.accept");
 	java_name(name, full, "a/0y+1/", "f", "");

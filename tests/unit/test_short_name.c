@@ -6,16 +6,21 @@
 
 #include "tests/unit/harness.h"
 
-static bool is(const char *name, bool demangled, const char *want)
+static bool is_as(const char *name, enum name_form form, const char *want)
 {
 	char buf[SHORT_NAME_MAX];
 	size_t n;
-	const char *s = short_name(name, strlen(name), demangled, buf, &n);
+	const char *s = short_name(name, strlen(name), form, buf, &n);
 	bool ok = n == strlen(want) && !memcmp(s, want, n);
 
 	if (!ok)
 		printf("# %s\n#  is %.*s\n#  not %s\n", name, (int)n, s, want);
 	return ok;
+}
+
+static bool is(const char *name, bool demangled, const char *want)
+{
+	return is_as(name, demangled ? NAME_DEMANGLED : NAME_SYMBOL, want);
 }
 
 TEST(parameters_qualifiers_and_arguments_go)
@@ -190,24 +195,89 @@ TEST(appendices_go)
 	CHECK(is("a(b)", false, "a(b)"));
 }
 
+/* What compilers and linkers append is no part of a name that they did not write. */
+TEST(names_that_are_no_symbols_stay)
+{
+	static const char *const given[] = {
+		"JS:*transform /app/node_modules/@babel/core/lib/transform.js:20:19",
+		"LazyCompile:~render /app/node_modules/@vue/x.js:1:2", "closure@12-3::Invoke",
+		"Stub:RegExp:a<b>", "main.cold", "main.part.0", "f@@V", "f@plt", "a.llvm.1",
+		"TRACE_12::loop@x.lua:10", "f.localalias", "f.<locals>.<lambda>", "f(int)",
+	};
+
+	for (size_t i = 0; i < sizeof(given) / sizeof(*given); i++)
+		CHECK(is_as(given[i], NAME_GIVEN, given[i]));
+}
+
+TEST(go_names_end_as_functions_do)
+{
+	CHECK(is_as("main.cold", NAME_GO, "main.cold"));
+	CHECK(is_as("main.f.localalias", NAME_GO, "main.f.localalias"));
+	CHECK(is_as("a.test/@v/b.f", NAME_GO, "a.test/@v/b.f"));
+	CHECK(is_as("main.main.func1.2", NAME_GO, "main.main.func1.2"));
+	/* of C: cgo's */
+	CHECK(is_as("f.part.0", NAME_GO, "f"));
+	CHECK(is_as("f.constprop.0.isra.0", NAME_GO, "f"));
+	CHECK(is_as("void a::f<int>(int)", NAME_DEMANGLED, "a::f<...>"));
+}
+
+/* Crystal's names have an '@', which is before no version. */
+TEST(a_version_is_a_word)
+{
+	CHECK(is("*A@B#c<Int32>:Nil", false, "*A@B#c<Int32>:Nil"));
+	CHECK(is("*A@B#c<Int32>:Nil@@V_1.2", false, "*A@B#c<Int32>:Nil"));
+	CHECK(is("f@", false, "f@"));
+	CHECK(is("f@a b", false, "f@a b"));
+	CHECK_EQ(short_name_unversioned("f@@V", 4), 1);
+	CHECK_EQ(short_name_unversioned("f@V.1-2", 7), 1);
+	CHECK_EQ(short_name_unversioned("@@V", 3), 1);
+	CHECK_EQ(short_name_unversioned("f", 1), 1);
+	CHECK_EQ(short_name_unversioned("", 0), 0);
+}
+
+TEST(java_names_are_the_same_in_each_run)
+{
+	CHECK(is_as("a.B.f(int, long)", NAME_JAVA, "a.B.f"));
+	CHECK(is_as("a.B.is whole (again)", NAME_JAVA, "a.B.is whole (again)"));
+	CHECK(is_as("a.B$$Lambda$14/0x0000000800c03000.run(int)", NAME_JAVA, "a.B$$Lambda.run"));
+	CHECK(is_as("a.B$$Lambda$14.run", NAME_JAVA, "a.B$$Lambda.run"));
+	CHECK(is_as("a.B$$Lambda$14+0x00007f00.run", NAME_JAVA, "a.B$$Lambda.run"));
+	CHECK(is_as("a.B$$Lambda$14/1834188994.run", NAME_JAVA, "a.B$$Lambda.run"));
+	CHECK(is_as("a/B$$Lambda$14/C.run", NAME_JAVA, "a/B$$Lambda/C.run"));
+	CHECK(is_as("a.B$$Lambda/0x00007f00.run", NAME_JAVA, "a.B$$Lambda.run"));
+	CHECK(is_as("a.LambdaForm$MH/0x0800.invoke", NAME_JAVA, "a.LambdaForm$MH.invoke"));
+	CHECK(is_as("jdk.internal.reflect.GeneratedMethodAccessor7.invoke", NAME_JAVA,
+		    "jdk.internal.reflect.GeneratedMethodAccessor.invoke"));
+	CHECK(is_as("jdk.proxy2.$Proxy9.f(a)", NAME_JAVA, "jdk.proxy.$Proxy.f"));
+	CHECK(is_as("$Proxy9.f", NAME_JAVA, "$Proxy.f"));
+	/* the program's own */
+	CHECK(is_as("a.B$1.f", NAME_JAVA, "a.B$1.f"));
+	CHECK(is_as("a.B.lambda$f$0", NAME_JAVA, "a.B.lambda$f$0"));
+	CHECK(is_as("a.B$$Lambda$14b.f", NAME_JAVA, "a.B$$Lambda$14b.f"));
+	CHECK(is_as("a.B$Proxy9.f", NAME_JAVA, "a.B$Proxy9.f"));
+	CHECK(is_as("a.jdk.proxy2.f", NAME_JAVA, "a.jdk.proxy2.f"));
+	CHECK(is_as("+0x12", NAME_JAVA, "+0x12"));
+	CHECK(is_as("a.B+0xyz.f", NAME_JAVA, "a.B+0xyz.f"));
+}
+
 TEST(long_ones_are_cut)
 {
 	char name[3 * SHORT_NAME_MAX], buf[SHORT_NAME_MAX];
 	size_t n;
 
-	for (int kind = 0; kind < 2; kind++) {
+	for (int kind = 0; kind < NAME__FORMS; kind++) {
 		memset(name, 'x', sizeof(name));
 		CHECK(short_name(name, sizeof(name), kind, buf, &n) == buf);
 		CHECK_EQ(n, SHORT_NAME_MAX);
 		CHECK(!memcmp(buf + n - 4, "x...", 4));
 	}
-	CHECK(short_name(name, SHORT_NAME_MAX, false, buf, &n) == name);
+	CHECK(short_name(name, SHORT_NAME_MAX, NAME_SYMBOL, buf, &n) == name);
 	CHECK_EQ(n, SHORT_NAME_MAX);
 	/* not within a character */
 	for (size_t shift = 0; shift < 3; shift++) {
 		for (size_t i = 0; i < sizeof(name); i++)
 			name[i] = "\xe2\x82\xac"[(i + shift) % 3];
-		short_name(name, sizeof(name), true, buf, &n);
+		short_name(name, sizeof(name), NAME_DEMANGLED, buf, &n);
 		CHECK(!memcmp(buf + n - 3, "...", 3));
 		CHECK_EQ((uint8_t)buf[n - 4], 0xac);
 	}
@@ -223,8 +293,8 @@ static void each_length(const char *name)
 		char *copy = malloc(len ? len : 1);
 
 		memcpy(copy, name, len);
-		for (int demangled = 0; demangled < 2; demangled++) {
-			short_name(copy, len, demangled, buf, &n);
+		for (int form = 0; form < NAME__FORMS; form++) {
+			short_name(copy, len, form, buf, &n);
 			CHECK(n <= SHORT_NAME_MAX);
 			CHECK(!len == !n);
 		}
@@ -239,7 +309,8 @@ TEST(every_truncation_and_flip)
 		"<alloc::vec::Vec<T> as core::Drop>::drop::h0123456789abcdef",
 		"A::f(int) const::{lambda(auto:1)#1}::operator()<(x)->y>() const",
 		"std.format.write!(char, int).write(int)", "f.constprop.0@@GLIBC_2.34",
-		"decltype ({parm#1}) foo<int>(int)", "(((((<<<<{{{{>>>>)))))",
+		"decltype ({parm#1}) foo<int>(int)", "jdk.proxy2.$Proxy1.f(a)",
+		"a.B$$Lambda$14/0x0000000800c03000.run", "(((((<<<<{{{{>>>>)))))",
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
@@ -268,7 +339,7 @@ TEST(deep_brackets)
 		for (char *p = name; p < name + 19000;
 		     p = stpcpy(p, parts[i]))
 			;
-		short_name(name, strlen(name), true, buf, &n);
+		short_name(name, strlen(name), NAME_DEMANGLED, buf, &n);
 		CHECK(n && n <= SHORT_NAME_MAX);
 	}
 	free(name);

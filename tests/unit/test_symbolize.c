@@ -239,7 +239,7 @@ TEST(symbolize_managed_of_other_runtimes_is_unknown)
 }
 
 /* A worker demangled the first, nothing the second, and lied about the last. */
-TEST(symbolize_names_short_full_and_system)
+static void names_in_a_file_of(enum runtime runtime, const char *const want[3][3])
 {
 	static const struct {
 		struct symbols_hdr h;
@@ -250,11 +250,6 @@ TEST(symbolize_names_short_full_and_system)
 		{ { 16, 8, 1 | SYMBOL_MANGLED }, { 24, 8, 21 },
 		  { 32, 8, 39 | SYMBOL_MANGLED } },
 		"\0a::f(int)\0_ZN1a1fEi\0g.cold@@V_1\0______a::h()",
-	};
-	static const char *const want[3][3] = {
-		{ "a::f", "a::f(int)", "_ZN1a1fEi" },
-		{ "g", "g.cold@@V_1", "g.cold@@V_1" },
-		{ "a::h()", "a::h()", "a::h()" },
 	};
 	size_t len = offsetof(__typeof__(made), names) + 46;
 	uint64_t words[] = { FRAME_WORD(FRAME_NATIVE, 2, 16),
@@ -273,6 +268,7 @@ TEST(symbolize_names_short_full_and_system)
 	CHECK_EQ(symbols_open(map, len, &s.e->s.symbols), 0);
 	s.e->s.map = map;
 	s.e->s.map_len = 4096;
+	s.e->runtime = runtime;
 	data = one_event(&s, tr, &b);
 	CHECK_EQ(b.stacks[0].n, 3);
 	for (int i = 0; i < 3; i++) {
@@ -289,12 +285,35 @@ TEST(symbolize_names_short_full_and_system)
 			      !memcmp(got, want[i][k], n));
 		}
 		/* what is the same costs nothing */
-		CHECK_EQ(f->full_name != 0, i < 2);
+		CHECK_EQ(f->full_name != 0, strcmp(want[i][1], want[i][0]) != 0);
 		CHECK_EQ(f->system_name != 0, i == 0);
 	}
 	free(data);
 	free(tr);
 	tear_down(&s);
+}
+
+TEST(symbolize_names_short_full_and_system)
+{
+	static const char *const want[3][3] = {
+		{ "a::f", "a::f(int)", "_ZN1a1fEi" },
+		{ "g", "g.cold@@V_1", "g.cold@@V_1" },
+		{ "a::h()", "a::h()", "a::h()" },
+	};
+
+	names_in_a_file_of(0, want);
+}
+
+/* What C's compilers append is a function's name there. */
+TEST(symbolize_leaves_ends_of_names_of_go)
+{
+	static const char *const want[3][3] = {
+		{ "a::f", "a::f(int)", "_ZN1a1fEi" },
+		{ "g.cold@@V_1", "g.cold@@V_1", "g.cold@@V_1" },
+		{ "a::h()", "a::h()", "a::h()" },
+	};
+
+	names_in_a_file_of(RUNTIME_GO, want);
 }
 
 /* outer at 16 of a.go:10, with inner of b.go inlined at line 12, from 8 on. */

@@ -164,6 +164,38 @@ TEST(viewer_shows_short_names_and_keeps_the_others)
 	free(data);
 }
 
+/* One name in code of several kinds: each has a short form of its own. */
+TEST(viewer_shortens_names_as_their_kinds_do)
+{
+	static const uint16_t kinds[] = {
+		BATCH_FRAME_NATIVE, BATCH_FRAME_JIT, BATCH_FRAME_GO, BATCH_FRAME_JVM,
+		BATCH_FRAME_PYTHON, BATCH_FRAME_KERNEL,
+	};
+	struct batch_builder *builder = batch_builder_new(20);
+	struct batch_function fn = { .name = str(builder, "$Proxy9.cold") };
+	uint32_t stack[6], function = batch_function(builder, &fn);
+	struct decoded d;
+	struct batch b;
+	void *data;
+	size_t len;
+	uint8_t *q;
+
+	for (uint32_t i = 0; i < 6; i++)
+		stack[i] = batch_frame(builder, &(struct batch_frame){
+			.kind = kinds[i], .address = 16 * i, .function = function });
+	event(builder, process(builder, 10, "app", "app"), 10, "app", STOP_COMPLETE, stack, 6,
+	      100);
+	CHECK_EQ(batch_builder_finish(builder, 0, 5000000000ULL, &data, &len), 0);
+	batch_builder_free(builder);
+	CHECK_EQ(batch_open(data, len, &b), 0);
+	q = request_of(&b, &len);
+	memset(&names, 0, sizeof(names));
+	CHECK_EQ(decode(q, len, &d), 0);
+	check_folded(&d, "app;$Proxy9_[k];$Proxy9.cold;$Proxy.cold;$Proxy9.cold;$Proxy9.cold;$Proxy9 1\n");
+	free(q);
+	free(data);
+}
+
 /* pid and thread on the sample, an interpreter's frames, no time stamps. */
 TEST(viewer_decodes_other_profilers)
 {

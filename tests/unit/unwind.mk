@@ -2,11 +2,11 @@
 RUNTIMES := $(wildcard symbolizerd/runtimes/*.c symbolizerd/runtimes/go/*.c symbolizerd/runtimes/python/*.c \
 	symbolizerd/runtimes/hotspot/*.c) \
 	$(addprefix symbolizerd/symbols/,lines_build.c java_name.c utf8.c frame_names.c process_memory.c) \
-	common/hash_table.c
+	ipc/short_java.c common/hash_table.c
 UNWIND := $(patsubst %,symbolizerd/%,elf/eh_frame_hdr.c elf/elf_file.c elf/elf_symbols.c unwind/build.c unwind/cfi.c \
 	unwind/cfi_program.c unwind/cfi_rule.c unwind/known.c unwind/table.c \
 	elf/file_id.c) common/wire.c $(RUNTIMES)
-SYMBOLS := $(sort $(filter-out symbolizerd/symbols/dwarf_% symbolizerd/symbols/split_%,$(wildcard symbolizerd/symbols/*.c)) $(RUNTIMES))
+SYMBOLS := $(sort $(filter-out symbolizerd/symbols/dwarf_% symbolizerd/symbols/split_%,$(wildcard symbolizerd/symbols/*.c)) ipc/short_name.c $(RUNTIMES))
 
 # compares unwind tables with what libdw says
 cfi_agree_OBJS := $(patsubst %.c,$(O)/%.o,tests/live/cfi_agree.c \
@@ -59,7 +59,7 @@ unit_hotspot_SRCS := $(sort $(UNWIND) $(SYMBOLS))
 unit_hotspot_LIBS := -lelf -lnettle -liberty -lxxhash
 UNIT += hotspot_names
 unit_hotspot_names_SRCS := symbolizerd/runtimes/hotspot/names.c \
-	$(addprefix symbolizerd/symbols/,java_name.c utf8.c frame_names.c process_memory.c)
+	$(addprefix symbolizerd/symbols/,java_name.c utf8.c frame_names.c process_memory.c) ipc/short_java.c
 unit_runtimes_SRCS := $(sort $(UNWIND) $(SYMBOLS))
 unit_runtimes_LIBS := -lelf -lnettle -liberty -lxxhash
 unit_go_SRCS := $(sort $(UNWIND) $(SYMBOLS))

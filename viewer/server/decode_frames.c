@@ -79,11 +79,14 @@ static uint32_t decode_frames_number32(int64_t v)
 	return (uint32_t)v;
 }
 
-/* The names of a function; one with another system_name is demangled. */
-static void decode_frames_names(struct frames *f,
+/* The names of a function of code of this kind; one with another system_name is
+ * demangled. */
+static void decode_frames_names(struct frames *f, uint32_t kind,
 				const OtlpIn__Function *from,
 				struct batch_function *to)
 {
+	bool mangled;
+
 	struct text t = frames_text(f, from->name_strindex), s;
 	char buf[SHORT_NAME_MAX];
 
@@ -95,26 +98,29 @@ static void decode_frames_names(struct frames *f,
 	}
 	if (t.len > FRAMES_TEXT_MAX)
 		t.len = FRAMES_TEXT_MAX;
-	s.s = short_name(t.s, t.len, to->system_name &&
-			 to->system_name != to->full_name, buf, &s.len);
+	mangled = to->system_name && to->system_name != to->full_name;
+	s.s = short_name(t.s, t.len, frame_kind_form(kind, mangled), buf, &s.len);
 	to->name = text_intern(f->b, s);
 }
 
-static uint32_t decode_frames_function(struct frames *f, int32_t i)
+/* In a frame of this kind, which says how its name becomes short. */
+static uint32_t decode_frames_function(struct frames *f, int32_t i, uint32_t kind)
 {
 	const OtlpIn__Function *from;
 	struct batch_function to = { 0 };
+	uint32_t *known;
 
 	if (i == 0 || !decode_frames_in_table(f, i, f->d->n_function_table))
 		return 0;
-	if (f->functions[i])
-		return f->functions[i] - 1;
+	known = &f->functions[(size_t)i * NAME__FORMS + frame_kind_form(kind, false)];
+	if (*known)
+		return *known - 1;
 	from = f->d->function_table[i];
-	decode_frames_names(f, from, &to);
+	decode_frames_names(f, kind, from, &to);
 	to.file = decode_frames_string(f, from->filename_strindex);
 	to.start_line = decode_frames_number32(from->start_line);
-	f->functions[i] = batch_function(f->b, &to) + 1;
-	return f->functions[i] - 1;
+	*known = batch_function(f->b, &to) + 1;
+	return *known - 1;
 }
 
 static uint32_t decode_frames_hex_digit(char c)
@@ -227,7 +233,7 @@ static uint32_t decode_frames_put_lines(struct frames *f, const OtlpIn__Location
 
 	for (size_t k = l->n_lines; k-- > 0; ) {
 		uint32_t fn =
-			decode_frames_function(f, l->lines[k]->function_index);
+			decode_frames_function(f, l->lines[k]->function_index, v->kind);
 
 		if (!fn || v->inlined >= BATCH_INLINED_MAX)
 			continue;
@@ -298,7 +304,7 @@ int frames_init(struct frames *f, const OtlpIn__Dictionary *d,
 	if (!d)
 		return 0;
 	f->strings = calloc(d->n_string_table + 1, sizeof(uint32_t));
-	f->functions = calloc(d->n_function_table + 1, sizeof(uint32_t));
+	f->functions = calloc(d->n_function_table + 1, NAME__FORMS * sizeof(uint32_t));
 	f->mappings = calloc(d->n_mapping_table + 1, sizeof(uint32_t));
 	f->locations = calloc(d->n_location_table + 1, sizeof(uint32_t));
 	f->stacks = calloc(d->n_stack_table + 1, sizeof(uint32_t));

@@ -26,8 +26,10 @@ struct text {
 struct frames {
 	const OtlpIn__Dictionary *d;
 	struct batch_builder *b;
-	uint32_t *strings, *functions, *mappings, *locations, *stacks;
+	uint32_t *strings, *mappings, *locations, *stacks;
 					/* index in the batch + 1; 0: not yet */
+	uint32_t *functions;		/* likewise, NAME__FORMS each: code of several kinds
+					 * may have one */
 	bool bad;			/* an index was out of range */
 };
 
