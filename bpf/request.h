@@ -34,14 +34,17 @@ struct request_file {
 
 #define ASKED_KNOWN	(1ULL << 63)	/* with the time: do not ask again */
 
-#define CGROUP_LEVELS	8	/* from the leaf towards the root */
-#define CGROUP_NAME	96	/* bytes of a level's name, NUL included */
+#define CGROUP_PIECES	32	/* so many levels, if none has a longer name than a piece */
+#define CGROUP_PIECE	48	/* bytes, NUL included */
 struct request_cgroup {
 	__u32 kind;		/* REQUEST_CGROUP */
-	__u32 levels;		/* used below */
+	__u32 pieces;		/* used below */
 	__u64 cgroup_id;
-	char name[CGROUP_LEVELS][CGROUP_NAME];	/* [0] is the leaf */
+	/* The names of its levels, from the leaf towards the root.  A name goes on in the
+	 * next piece, which may be empty, as long as pieces are full. */
+	char piece[CGROUP_PIECES][CGROUP_PIECE];
 };
+_Static_assert(CGROUP_PIECE % 8 == 0, "request_cgroup: read in words");
 
 /* Which tasks are sampled; loaderd writes it before the programs are loaded. */
 #define FILTER_MAX	32

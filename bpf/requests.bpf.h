@@ -124,24 +124,26 @@ static __always_inline int cut_at_nul(__u64 *v)
 	return 1;
 }
 
-/* Copy a kernel string, cut to CGROUP_NAME, and no bytes after its end. */
-static __always_inline void read_name(char *dst, __u64 src)
+/* Copy a piece of a kernel string, and no bytes after its end.  True: the piece is full. */
+static __always_inline int read_piece(char *dst, __u64 src)
 {
 	__u64 *word = (__u64 *)dst;
 
+	word[CGROUP_PIECE / 8 - 1] = 0;
 	if (!bpf_rdonly_cast) {
-		bpf_probe_read_kernel_str(dst, CGROUP_NAME, (void *)src);
-		return;
+		bpf_probe_read_kernel_str(dst, CGROUP_PIECE, (void *)src);
+		return dst[CGROUP_PIECE - 2] != 0;
 	}
-	for (int i = 0; i < CGROUP_NAME / 8; i++) {
+	for (int i = 0; i < CGROUP_PIECE / 8; i++) {
 		__u64 v = LOAD(src + i * 8);
 		int end = cut_at_nul(&v);
 
 		word[i] = v;
 		if (end)
-			return;
+			break;
 	}
-	dst[CGROUP_NAME - 1] = 0;
+	dst[CGROUP_PIECE - 1] = 0;
+	return dst[CGROUP_PIECE - 2] != 0;
 }
 
 /* Global, so that its many reads are verified once. */
@@ -149,7 +151,7 @@ __weak __noinline int ask_cgroup(void)
 {
 	struct scratch *s = scratch();
 	struct request_cgroup *n;
-	__u64 css, kn;
+	__u64 css, kn, name = 0;
 
 	if (!s)
 		return 0;
@@ -160,16 +162,22 @@ __weak __noinline int ask_cgroup(void)
 	kn = (__u64)KLOAD(cgroup, kn, kn);
 	n->kind = REQUEST_CGROUP;
 	n->cgroup_id = s->rec.cgroup_id;
-	n->levels = 0;
-	for (int i = 0; i < CGROUP_LEVELS; i++) {
-		__u64 parent = kn ? kernfs_parent(kn) : 0;
+	n->pieces = 0;
+	for (int i = 0; i < CGROUP_PIECES; i++) {
+		if (!name) {
+			__u64 parent = kn ? kernfs_parent(kn) : 0;
 
-		n->name[i][0] = 0;
-		if (!parent)
-			break;
-		read_name(n->name[i], (__u64)KLOAD(kernfs_node, kn, name));
-		n->levels = i + 1;
-		kn = parent;
+			n->piece[i][0] = 0;
+			if (!parent)
+				break;
+			name = (__u64)KLOAD(kernfs_node, kn, name);
+			kn = parent;
+		}
+		if (read_piece(n->piece[i], name))
+			name += CGROUP_PIECE - 1;
+		else
+			name = 0;
+		n->pieces = i + 1;
 	}
 	if (bpf_ringbuf_output(&requests, n, sizeof(*n), 0))
 		count(BPF_REQUEST_FULL);

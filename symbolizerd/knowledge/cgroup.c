@@ -111,7 +111,8 @@ int cgroups_set(struct cgroups *c, uint64_t id, const char *path, size_t len)
 		memcpy(k->container, found, n);
 	k->container[n] = '\0';
 	unit = cgroup_find_unit(path, len, &n);
-	if (n > BATCH_UNIT_MAX)
+	/* what runs in a container below a service is not the service */
+	if (n > BATCH_UNIT_MAX || (found && found > unit))
 		n = 0;
 	memcpy(k->unit, unit, n);
 	k->unit[n] = '\0';
@@ -120,22 +121,32 @@ int cgroups_set(struct cgroups *c, uint64_t id, const char *path, size_t len)
 
 int cgroups_add(struct cgroups *c, const struct request_cgroup *r)
 {
-	char path[CGROUP_LEVELS * CGROUP_NAME];
-	size_t n = 0;
+	char path[CGROUP_PIECES * CGROUP_PIECE];	/* made from its end on */
+	size_t at = sizeof(path);
 
-	if (r->kind != REQUEST_CGROUP || r->levels > CGROUP_LEVELS)
+	if (r->kind != REQUEST_CGROUP || r->pieces > CGROUP_PIECES)
 		return -EPROTO;
-	for (uint32_t i = r->levels; i-- > 0; ) {
-		const char *end = memchr(r->name[i], '\0', CGROUP_NAME);
+	for (uint32_t i = 0; i < r->pieces;) {
+		char name[CGROUP_PIECES * CGROUP_PIECE];
+		size_t n = 0, piece;
 
-		if (!end)
-			return -EPROTO;
+		do {
+			piece = strnlen(r->piece[i], CGROUP_PIECE);
+			if (piece == CGROUP_PIECE)
+				return -EPROTO;
+			memcpy(name + n, r->piece[i], piece);
+			n += piece;
+			i++;
+		} while (piece == CGROUP_PIECE - 1 && i < r->pieces);
+		if (piece == CGROUP_PIECE - 1)
+			break;		/* what follows was not read */
+		at -= n;
+		memcpy(path + at, name, n);
 		/* a slash takes the place of the NUL */
-		path[n++] = '/';
-		memcpy(path + n, r->name[i], (size_t)(end - r->name[i]));
-		n += (size_t)(end - r->name[i]);
+		at--;
+		path[at] = '/';
 	}
-	return cgroups_set(c, r->cgroup_id, path, n);
+	return cgroups_set(c, r->cgroup_id, path + at, sizeof(path) - at);
 }
 
 const char *cgroups_container(struct cgroups *c, uint64_t id)

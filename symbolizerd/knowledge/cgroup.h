@@ -5,7 +5,8 @@
  * systemd names a service's cgroup after its unit, NAME.service; what that makes
  * below belongs to it.  The innermost unit counts: a process in a scope
  * (x.scope: a session, a container) is of no service, even if it lies in one
- * (user@1000.service).  A user who may make cgroups chooses their names, as
+ * (user@1000.service); neither is one in a container that an engine's service made
+ * below itself.  A user who may make cgroups chooses their names, as
  * those of programs.
  */
 #ifndef SYMBOLIZERD_KNOWLEDGE_CGROUP_H
@@ -39,8 +40,8 @@ void cgroups_fini(struct cgroups *c);
 /* Set or replace the path of an id.  0 or -ENOMEM. */
 int cgroups_set(struct cgroups *c, uint64_t id, const char *path, size_t len);
 
-/* The same for what BPF read of a cgroup: the path is made of its levels.
- * -EPROTO when the fields make no sense. */
+/* The same for what BPF read of a cgroup: the path is made of its levels, of which the
+ * first may be missing.  -EPROTO when the fields make no sense. */
 int cgroups_add(struct cgroups *c, const struct request_cgroup *r);
 
 /* Its container's ID; "" when it has none or is not known.  A sample is in it.  Until

@@ -125,15 +125,15 @@ static const struct raw loader_raw[] = {
 	  .payload = sizeof(struct msg_loader_stats), .id = 99 },
 	{ "cgroup that nobody asked for", V, MSG_CGROUP, .hello = true,
 	  .payload = sizeof(struct msg_cgroup) },
-	{ "cgroup of too many levels", V, MSG_CGROUP, .hello = true,
+	{ "cgroup of too many pieces", V, MSG_CGROUP, .hello = true,
 	  .payload = sizeof(struct msg_cgroup),
-	  .bytes = { REQUEST_CGROUP, 0, 0, 0, CGROUP_LEVELS + 1 } },
+	  .bytes = { REQUEST_CGROUP, 0, 0, 0, CGROUP_PIECES + 1 } },
 	{ "cgroup's name without end", V, MSG_CGROUP, .hello = true,
 	  .payload = sizeof(struct msg_cgroup),
 	  .bytes = { REQUEST_CGROUP, 0, 0, 0, 1,
-		     [offsetof(struct request_cgroup, name)
-		      ... offsetof(struct request_cgroup, name) +
-		      CGROUP_NAME - 1] = 'x' } },
+		     [offsetof(struct request_cgroup, piece)
+		      ... offsetof(struct request_cgroup, piece) +
+		      CGROUP_PIECE - 1] = 'x' } },
 	{ "executable after bye", V, MSG_EXE, .hello = true, .bye = true,
 	  .fds = 1, .payload = sizeof(struct msg_exe), .id = 1 },
 	{ "second bye", V, MSG_BYE, .hello = true, .bye = true },

@@ -208,8 +208,8 @@ def processes():
 
 @shared
 def a_container():
-    """--container: by the beginning of its ID"""
-    scope = f"docker-{HEX64}.scope"
+    """--container: by the beginning of its ID, in the longest name that an engine gives, far below"""
+    scope = f"kubepods-burstable-pod12345678-1234-1234-1234-123456789012.slice:cri-containerd:{HEX64}/1/2/3/4/5/6/7/8/9"
     with programs("inside") as tmp, cgroups(scope) as (_, join), \
             running(os.path.join(tmp, "inside"), "twin", "left", "100", before=join(scope)):
         out = os.path.join(tmp, "out.folded")

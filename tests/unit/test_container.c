@@ -2,6 +2,7 @@
 #include "symbolizerd/knowledge/cgroup.h"
 #include "tests/unit/harness.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -112,6 +113,10 @@ TEST(cgroups_of_services)
 		{ "/system.slice/docker-" HEX64 ".scope", "" },
 		{ "/system.slice/docker-" HEX64 ".scope/system.slice/a.service",
 		  "a" },
+		{ "/system.slice/containerd.service/kubepods-" POD
+		  ".slice:cri-containerd:" HEX64, "" },
+		{ "/system.slice/snap.docker.dockerd.service/docker/" HEX64 "/x", "" },
+		{ "/docker/" HEX64 "/system.slice/a.service", "a" },
 		{ "/.service", "" }, { "/.service/x", "" }, { "/", "" },
 		{ "", "" }, { "/service", "" }, { "/x.serviced", "" },
 		{ "/x.service/", "x" }, { "x.service", "x" },
@@ -131,6 +136,82 @@ TEST(cgroups_of_services)
 		CHECK(!strcmp(cgroups_unit(&c, i + 1), v[i].unit));
 	}
 	CHECK(!strcmp(cgroups_unit(&c, 100), ""));
+	cgroups_fini(&c);
+}
+
+/* As BPF reads the levels of a path; what does not fit is missing. */
+static void request_of(struct request_cgroup *r, const char *path)
+{
+	const char *end = path + strlen(path);
+
+	*r = (struct request_cgroup){ .kind = REQUEST_CGROUP, .cgroup_id = 7 };
+	while (end > path) {
+		const char *slash = memrchr(path, '/', (size_t)(end - path));
+		const char *s = slash + 1;
+		bool full = true;
+
+		while (full && r->pieces < CGROUP_PIECES) {
+			size_t n = (size_t)(end - s);
+
+			full = n >= CGROUP_PIECE - 1;
+			if (full)
+				n = CGROUP_PIECE - 1;
+			memcpy(r->piece[r->pieces], s, n);
+			r->pieces++;
+			s += n;
+		}
+		end = slash;
+	}
+}
+
+static const char *container_of(const char *path)
+{
+	static struct cgroups c;
+	static bool begun;
+	struct request_cgroup r;
+
+	if (!begun)
+		cgroups_init(&c, 7);
+	begun = true;
+	request_of(&r, path);
+	CHECK_EQ(cgroups_add(&c, &r), 0);
+	return cgroups_container(&c, 7);
+}
+
+#define BELOW8	"/1/2/3/4/5/6/7/8"
+
+TEST(cgroups_of_every_length)
+{
+	char path[300] = "/docker/" HEX64 "/";
+	struct request_cgroup r;
+	struct cgroups c;
+
+	cgroups_init(&c, 7);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		if (cases[i].path[0] == '/')
+			CHECK_STR(container_of(cases[i].path), cases[i].id ? cases[i].id : "");
+	}
+	CHECK_STR(container_of("/system.slice/containerd.service/kubepods-burstable-" POD
+			       ".slice:cri-containerd:" HEX64), HEX64);
+	/* a name as long as a piece or several, and as long as names can be */
+	for (size_t n = 1; n <= 200; n++) {
+		memset(path + 73, 'x', n);
+		path[73 + n] = '\0';
+		CHECK_STR(container_of(path), HEX64);
+	}
+	/* deep below; beyond the limit, also with a part of the ID */
+	CHECK_STR(container_of("/docker/" HEX64 BELOW8 BELOW8 BELOW8 "/1/2/3/4"), HEX64);
+	CHECK_STR(container_of("/docker/" HEX64 BELOW8 BELOW8 BELOW8 "/1/2/3/4/5/6/7"), "");
+	CHECK_STR(container_of("/docker/" HEX64 BELOW8 BELOW8 BELOW8 BELOW8), "");
+	request_of(&r, "/a/b");
+	r.pieces = CGROUP_PIECES + 1;
+	CHECK_EQ(cgroups_add(&c, &r), -EPROTO);
+	r.pieces = 1;
+	memset(r.piece[0], 'x', CGROUP_PIECE);
+	CHECK_EQ(cgroups_add(&c, &r), -EPROTO);
+	r.pieces = CGROUP_PIECES;
+	memset(r.piece, 0, sizeof(r.piece));
+	CHECK_EQ(cgroups_add(&c, &r), 0);
 	cgroups_fini(&c);
 }
 
