@@ -174,6 +174,7 @@ struct task_struct {
 	struct nsproxy *nsproxy;
 	struct pid *thread_pid;
 	void *stack;
+	char comm[16];
 };
 
 struct pt_regs___kernel {			/* has more than the uapi struct */

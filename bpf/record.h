@@ -13,7 +13,7 @@
 
 #include <linux/types.h>
 
-#define REC_VERSION	5
+#define REC_VERSION	6
 #define KERNEL_MAX	127		/* kernel.perf_event_max_stack */
 #define COMM_LEN	16
 #define REC_WORDS	2048		/* power of two; room for words */
@@ -42,9 +42,10 @@ struct trace_rec {
 	__u32 run_ns;		/* run time of the BPF program so far */
 	__u32 cpu;
 	char comm[COMM_LEN];	/* of the thread; NUL-padded */
+	char leader[COMM_LEN];	/* of the main thread, if it is another one; not checked */
 	__u64 words[];		/* n_kernel, then n_user */
 };
-_Static_assert(sizeof(struct trace_rec) == 80, "trace_rec: layout");
+_Static_assert(sizeof(struct trace_rec) == 96, "trace_rec: layout");
 
 /* The name of a kernel symbol; comes before the first record that uses its number. */
 #define KSYM_NAME_MAX	128

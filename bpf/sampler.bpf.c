@@ -18,6 +18,23 @@ char LICENSE[] SEC("license") = "GPL";
 
 /* --- the sample ----------------------------------------------------------- */
 
+/* The process has the name of its main thread, which may have no sample as long as it
+ * waits. */
+static __always_inline void name_leader(struct trace_rec *r, __u64 leader)
+{
+	__u64 *word = (__u64 *)r->leader, at = leader + OFFSET(task_struct, comm);
+
+	word[0] = word[1] = 0;
+	if (r->tid == r->tgid)
+		return;
+	if (!bpf_rdonly_cast) {
+		bpf_probe_read_kernel(word, COMM_LEN, (void *)at);
+		return;
+	}
+	word[0] = LOAD(at);
+	word[1] = LOAD(at + 8);
+}
+
 static __always_inline void describe_process(struct scratch *s, __u64 task)
 {
 	struct trace_rec *r = &s->rec;
@@ -37,6 +54,7 @@ static __always_inline void describe_process(struct scratch *s, __u64 task)
 	r->exe = EXE_NONE;
 	r->cpu = bpf_get_smp_processor_id();
 	bpf_get_current_comm(r->comm, sizeof(r->comm));
+	name_leader(r, leader);
 	if (!s->mm)
 		return;
 	file = (__u64)KLOAD(mm_struct, s->mm, exe_file);

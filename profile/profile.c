@@ -92,13 +92,6 @@ void profile_frame_line(const struct batch *b, uint32_t frame,
 	buffer_printf(out, ":%u)", f->line);
 }
 
-bool profile_name_is_cut(const char *name, size_t len, const char *exe,
-			 size_t exe_len)
-{
-	return len == PROFILE_COMM_MAX && exe_len > len &&
-	       !memcmp(name, exe, len);
-}
-
 static uint32_t profile_whole_name(const struct batch *b, uint32_t name,
 				   uint32_t exe)
 {
@@ -125,10 +118,10 @@ uint32_t *profile_process_names(const struct batch *b)
 			names[s->resource] = a->thread_name;
 	}
 	for (uint32_t i = 0; i < n; i++) {
+		if (b->resources[i].comm)
+			names[i] = b->resources[i].comm;
 		if (!names[i])
 			names[i] = b->resources[i].exe_name;
-		if (!names[i])
-			names[i] = b->resources[i].comm;
 		names[i] = profile_whole_name(b, names[i],
 					      b->resources[i].exe_name);
 	}

@@ -85,12 +85,15 @@ static inline int profile_order(uint64_t a, uint64_t b)
 #define PROFILE_COMM_MAX	15	/* TASK_COMM_LEN without the NUL */
 
 /* Is a thread's name the beginning of its executable's, cut by the kernel? */
-bool profile_name_is_cut(const char *name, size_t len, const char *exe,
-			 size_t exe_len);
+static inline bool profile_name_is_cut(const char *name, size_t len, const char *exe,
+				       size_t exe_len)
+{
+	return len == PROFILE_COMM_MAX && exe_len > len && !memcmp(name, exe, len);
+}
 
 /*
- * A name for each resource, as indices of strings: that of its leading thread; else of
- * its executable; else of any thread; 0 if none is known.  A name that is the beginning
+ * A name for each resource, as indices of strings: that of the process, which is its main
+ * thread's; else of its executable; 0 if none is known.  A name that is the beginning
  * of the executable's, cut after PROFILE_COMM_MAX bytes as the kernel does, is replaced
  * by the executable's.  malloc'ed, or NULL.
  */

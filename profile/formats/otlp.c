@@ -72,6 +72,7 @@ static const char pid_key[] = "process.pid";
 static const char time_key[] = "process.creation.time";
 static const char path_key[] = "process.executable.path";
 static const char name_key[] = "process.executable.name";
+static const char title_key[] = "process.title";
 static const char container_key[] = "container.id";
 static const char service_key[] = "service.name";
 
@@ -79,7 +80,7 @@ static bool otlp_is_identity(const char *key)
 {
 	return strcmp(key, pid_key) == 0 || strcmp(key, time_key) == 0 ||
 	       strcmp(key, path_key) == 0 || strcmp(key, name_key) == 0 ||
-	       strcmp(key, container_key) == 0;
+	       strcmp(key, title_key) == 0 || strcmp(key, container_key) == 0;
 }
 
 static void otlp_host_attributes(struct otlp_enc *e,
@@ -111,6 +112,17 @@ static void otlp_service_name(struct otlp_enc *e, const struct batch_resource *r
 	otlp_key_text(&e->out, service_key, s, n);
 }
 
+/* Has the process a name of its own, such as a script's, not that of its executable? */
+static bool otlp_has_title(const struct otlp_enc *e, const struct batch_resource *r)
+{
+	size_t len, exe_len;
+	const char *name = batch_str(e->b, r->comm, &len);
+	const char *exe = batch_str(e->b, r->exe_name, &exe_len);
+
+	return r->comm && r->comm != r->exe_name && !r->kernel &&
+	       !profile_name_is_cut(name, len, exe, exe_len);
+}
+
 static void otlp_resource(struct otlp_enc *e, uint32_t i)
 {
 	const struct batch_resource *r = &e->b->resources[i];
@@ -130,6 +142,8 @@ static void otlp_resource(struct otlp_enc *e, uint32_t i)
 		otlp_key_time(w, time_key, r->start_ns);
 	otlp_key_string(e, path_key, r->exe_path);
 	otlp_key_string(e, name_key, r->exe_name);
+	if (otlp_has_title(e, r))
+		otlp_key_string(e, title_key, r->comm);
 	otlp_key_string(e, container_key, r->container_id);
 	pb_end(w, mark);
 }

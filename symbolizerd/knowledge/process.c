@@ -82,7 +82,11 @@ static void process_update(struct process *pr, const struct trace_rec *rec,
 		pr->exe = rec->exe;
 	if (rec->n_user || rec->stop != STOP_NO_USER || rec->exe != EXE_NONE)
 		pr->user = true;
-	if (rec->tid == rec->tgid || pr->comm[0] == '\0')
+	if (rec->tid == rec->tgid)
+		memcpy(pr->comm, rec->comm, sizeof(pr->comm));
+	else if (rec->leader[0] != '\0')
+		memcpy(pr->comm, rec->leader, sizeof(pr->comm));
+	else if (pr->comm[0] == '\0')
 		memcpy(pr->comm, rec->comm, sizeof(pr->comm));
 }
 

@@ -35,7 +35,7 @@ struct process {
 	bool live;		/* this entry is in use */
 	bool user;		/* had a user stack or an executable */
 	bool host_path;		/* .path is the host's */
-	char comm[COMM_LEN];	/* of the main thread, or of the first seen */
+	char comm[COMM_LEN];	/* of the main thread; if it has none, of the first seen */
 };
 
 struct processes {

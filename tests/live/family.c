@@ -7,6 +7,8 @@
  *		ms, one after the other; prints the CPU seconds of all
  *	family twin left|right SECONDS	main() and two threads burn in that
  *		function for so long
+ *	family waits NAME SECONDS	the process has that name, and waits; a thread
+ *		burns in pool()
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -127,11 +129,35 @@ static int twin(const char *which, double seconds)
 	return 0;
 }
 
+static __attribute__((noinline)) void *pool(void *arg)
+{
+	prctl(PR_SET_NAME, "pool-1");
+	while (now(CLOCK_MONOTONIC) < end) {
+		for (int i = 0; i < 20000; i++)
+			sink ^= i * sink;
+	}
+	__asm__ volatile("" ::: "memory");
+	return arg;
+}
+
+static int waits(const char *name, double seconds)
+{
+	pthread_t t;
+
+	end = now(CLOCK_MONOTONIC) + seconds;
+	prctl(PR_SET_NAME, name);
+	if (pthread_create(&t, NULL, pool, NULL))
+		return 1;
+	return pthread_join(t, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc == 3 && !strcmp(argv[1], "tree"))
 		return tree(atoi(argv[2]));
 	if (argc == 4 && !strcmp(argv[1], "twin"))
 		return twin(argv[2], atof(argv[3]));
+	if (argc == 4 && !strcmp(argv[1], "waits"))
+		return waits(argv[2], atof(argv[3]));
 	return 2;
 }

@@ -141,16 +141,18 @@ def a_cgroup():
 
 @suite.test
 def by_their_name():
-    """--name: the processes that have it, and not their neighbours, by --rate too"""
+    """--name: the processes that have it, and not their neighbours, by --rate too; also if only threads run"""
     with programs("wanted", "wanted2") as tmp, \
             running(os.path.join(tmp, "wanted"), "twin", "left", "100") as a, \
             running(os.path.join(tmp, "wanted"), "twin", "right", "100"), \
-            running(os.path.join(tmp, "wanted2"), "twin", "left", "100"):
+            running(os.path.join(tmp, "wanted2"), "twin", "left", "100"), \
+            running(os.path.join(tmp, "wanted2"), "waits", "wanted", "100") as b:
         out = os.path.join(tmp, "out.folded")
         wait_for(lambda: os.readlink(f"/proc/{a.pid}/exe").endswith("wanted"))
+        wait_for(lambda: open(f"/proc/{b.pid}/comm").read() == "wanted\n")
         record(out, "--name", "wanted", "--duration", "1", "--rate", "199")
         assert set(by_name(out)) == {"wanted"}
-        assert {"left", "right"} <= functions(out)
+        assert {"left", "right", "pool"} <= functions(out)
         refused(1, "no process is named trifold-nobody .*ps -eo comm", "--name", "trifold-nobody")
 
 

@@ -85,9 +85,9 @@ static inline void *sample_batch(struct batch *ret)
 	nosym = frame(b, BATCH_FRAME_NATIVE, NULL, lib, 0x1234);
 	go = frame(b, BATCH_FRAME_GO, "goexit", app, 0x3000);
 	kt = frame(b, BATCH_FRAME_KERNEL, "kthread", 0, 0x20);
-	p[0] = process(b, 10, "app", "thread-7");
-	p[1] = process(b, 11, "app", "thread-8");
-	p[2] = process(b, 12, "worker", "pool-1");
+	p[0] = process(b, 10, "app", "app");
+	p[1] = process(b, 11, "app", "app");
+	p[2] = process(b, 12, "worker", "worker");
 	p[3] = process(b, 13, NULL, "kworker");
 	event(b, p[0], 10, "app", STOP_COMPLETE,
 	      (uint32_t[]){ rd, evil, main_ }, 3, 100);

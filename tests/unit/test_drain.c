@@ -303,7 +303,7 @@ TEST(drain_has_room_for_the_largest_record)
 		CHECK_EQ(drain_record(&d, r, r->len), 0);
 		CHECK(d.len > 0);
 	}
-	r = make(KERNEL_MAX, RECORD_MAX / 8 - 10 - KERNEL_MAX);
+	r = make(KERNEL_MAX, (RECORD_MAX - sizeof(*r)) / 8 - KERNEL_MAX);
 	CHECK_EQ(r->len, RECORD_MAX);
 	for (unsigned int i = 0; i < KERNEL_MAX; i++)
 		r->words[i] = fake_start(2 * i) + 8;

@@ -45,6 +45,23 @@ TEST(process_name_is_the_main_threads)
 	strcpy(r.comm, "other");
 	processes_add(&p, &r, 1);
 	CHECK(!strcmp(pr->comm, "main"));
+	/* it waits, and was renamed */
+	strcpy(r.leader, "my-server");
+	processes_add(&p, &r, 1);
+	CHECK_STR(pr->comm, "my-server");
+	processes_fini(&p);
+}
+
+TEST(process_has_its_name_before_the_main_thread_ran)
+{
+	struct trace_rec r = rec(10, 1, 1);
+	struct processes p;
+
+	processes_init(&p, 7);
+	r.tid = 11;
+	strcpy(r.comm, "pool-1");
+	strcpy(r.leader, "my-indexer");
+	CHECK_STR(processes_get(&p, processes_add(&p, &r, 1))->comm, "my-indexer");
 	processes_fini(&p);
 }
 

@@ -44,7 +44,7 @@ static void *two_cpus(uint32_t pid, uint32_t tid, const char *thread,
 {
 	struct batch_builder *b = batch_builder_new(97);
 	uint32_t f = frame(b, BATCH_FRAME_NATIVE, "main", 0, 16), stack;
-	uint32_t of = process(b, pid, "exe", "some-thread");
+	uint32_t of = process(b, pid, "exe", NULL);
 	void *data;
 
 	stack = batch_stack(b, &f, 1);

@@ -49,7 +49,7 @@ static void decode_give(void *arg, void *data)
 struct owner {
 	uint64_t start_ns;
 	uint32_t pid, tid;
-	struct text path, name, container, service, thread;
+	struct text path, name, title, container, service, thread;
 };
 
 struct dec {
@@ -116,6 +116,7 @@ static void decode_attribute(struct dec *d, struct owner *o, struct text key,
 	} texts[] = {
 		{ "process.executable.path", &o->path },
 		{ "process.executable.name", &o->name },
+		{ "process.title", &o->title },
 		{ "container.id", &o->container },
 		{ "service.name", &o->service },
 		{ "thread.name", &o->thread },
@@ -187,6 +188,8 @@ static struct text decode_process_name(struct dec *d, const struct owner *o)
 {
 	struct text t = { "", 0 };
 
+	if (o->title.len)
+		return o->title;
 	t.s = names_get(d->in->names, o->pid, o->start_ns, &t.len);
 	if (t.s && !profile_name_is_cut(t.s, t.len, o->name.s, o->name.len))
 		return t;

@@ -46,11 +46,14 @@ static void take_names(struct taking *t)
 static uint32_t take_process_name(struct taking *t,
 				  const struct batch_resource *r)
 {
-	size_t len, exe_len;
+	size_t len, exe_len, comm_len;
 	const char *name = names_get(&t->store->names, r->pid, r->start_ns,
 				     &len);
 	const char *exe = batch_str(&t->b, r->exe_name, &exe_len);
+	const char *comm = batch_str(&t->b, r->comm, &comm_len);
 
+	if (r->comm && !profile_name_is_cut(comm, comm_len, exe, exe_len))
+		return take_string(t, r->comm);
 	if (name && !profile_name_is_cut(name, len, exe, exe_len))
 		return batch_string(t->remap.to, name, len);
 	if (r->exe_name)
