@@ -106,7 +106,8 @@ static const char check_config_details[] =
 
 static const struct option_def record_options[] = {
 	DURATION,
-	{ "output", "FILE", "where to write (" RECORD_OUTPUT ")", OPTION_TEXT,
+	{ "output", "FILE", "where to write (" RECORD_OUTPUT "); - is standard\n"
+	  "                     output, with --format", OPTION_TEXT,
 	  0, 0, AT(output) },
 	{ "format", "FORMAT", "", OPTION_FORMAT, 0, 0, AT(format) },
 	RECORD_FREQUENCY,
@@ -237,7 +238,8 @@ static const struct option_def diff_options[] = {
 	  OPTION_FLAG, 0, 0, AT(by_total) },
 	{ "output", "FILE", "write a file instead: .html, a flame graph in colours\n"
 	  "                     of the difference; .folded, each stack with its\n"
-	  "                     samples in A and in B, for flamegraph.pl",
+	  "                     samples in A and in B, for flamegraph.pl; - as\n"
+	  "                     .folded to standard output",
 	  OPTION_TEXT, 0, 0, AT(output) },
 	{ "by", "function|line", "what is compared (function); lines are those\n"
 	  "                     that were being run, or called from", OPTION_CHOICE, 0, 0,
@@ -249,12 +251,12 @@ static const struct option_def diff_options[] = {
 
 static const char diff_details[] =
 "A and B are .otlp files of `trifold record`, or folded stacks, from `trifold\n"
-"record --format folded` or a stackcollapse script of another profiler.  Folded\n"
-"stacks have lines if they were recorded with --lines.  Shares are percentages of\n"
-"all samples of the same recording; points are B's share minus A's.  Self: the\n"
-"function is the innermost frame; total: it is anywhere in the stack.  The largest\n"
-"difference comes first.  Outermost frames, mostly names of processes, have rows\n"
-"too.  Needs no privilege.\n"
+"record --format folded` or a stackcollapse script of another profiler; one of\n"
+"them may be -, standard input.  Folded stacks have lines if they were recorded\n"
+"with --lines.  Shares are percentages of all samples of the same recording;\n"
+"points are B's share minus A's.  Self: the function is the innermost frame;\n"
+"total: it is anywhere in the stack.  The largest difference comes first.\n"
+"Outermost frames, mostly names of processes, have rows too.  Needs no privilege.\n"
 "\n"
 "Exit status: 0; 1 if a file cannot be read, written or understood; 2 for a\n"
 "mistake in the command line.\n";
@@ -270,8 +272,11 @@ static const struct option_def convert_options[] = {
 };
 
 static const char convert_details[] =
-"FILE is an .otlp file, or .folded stacks of any profiler; its ending says which.\n"
-"OUT is in any format that `trifold record` writes.  An .otlp file keeps times,\n"
+"FILE is an .otlp file, or .folded stacks of any profiler; its ending says which,\n"
+"or its bytes if it has none of the two.  OUT is in any format that `trifold\n"
+"record` writes.  - is standard input, and standard output, which needs --format.\n"
+"Of folded stacks with very large numbers (bytes, microseconds) one sample\n"
+"written stands for several.  An .otlp file keeps times,\n"
 "threads, containers and lines; it has no CPU numbers, and says nothing of the\n"
 "host and of lost samples.  Folded stacks have names and numbers of samples\n"
 "alone: of them come .html, .pb.gz and .folded.  Needs no privilege.\n"

@@ -57,10 +57,30 @@ static bool outfile_can_replace(const struct outfile *f)
 	       S_ISREG(st.st_mode);
 }
 
-int outfile_open(struct outfile *f, const char *path)
+bool outfile_is_standard(const char *path)
+{
+	return !strcmp(path, "-") || !strcmp(path, "/dev/stdout");
+}
+
+static int outfile_open_standard(struct outfile *f, bool text)
+{
+	if (!text && isatty(STDOUT_FILENO)) {
+		log_err("standard output is a terminal: only folded stacks are written there");
+		return -ENOTTY;
+	}
+	strcpy(f->name, "standard output");
+	f->dir = -1;
+	f->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	return f->fd < 0 ? outfile_complain(f->name) : 0;
+}
+
+int outfile_open(struct outfile *f, const char *path, bool text)
 {
 	char shown[256];
 	int r = 0;
+
+	if (outfile_is_standard(path))
+		return outfile_open_standard(f, text);
 
 	if (outfile_open_dir(f, path) < 0)
 		return outfile_complain(path);
@@ -84,6 +104,11 @@ int outfile_commit(struct outfile *f)
 {
 	int r = 0;
 
+	if (f->dir < 0) {
+		if (close(f->fd) < 0)
+			r = outfile_complain(f->name);
+		return r;
+	}
 	if (fsync(f->fd) < 0 && errno != EINVAL)
 		r = outfile_complain(f->name);
 	if (!r && renameat(f->dir, f->tmp, f->dir, f->name) < 0)
@@ -99,7 +124,9 @@ int outfile_commit(struct outfile *f)
 
 void outfile_abandon(struct outfile *f)
 {
-	unlinkat(f->dir, f->tmp, 0);
+	if (f->dir >= 0) {
+		unlinkat(f->dir, f->tmp, 0);
+		close(f->dir);
+	}
 	close(f->fd);
-	close(f->dir);
 }

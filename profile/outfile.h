@@ -6,21 +6,28 @@
  * (a profile shows what all users of the machine ran), then renamed.  An existing
  * regular file is replaced; anything else (a link, a device) is refused, so nothing
  * is ever written through it.
+ *
+ * "-" and "/dev/stdout" are standard output: what has been written there stays.
  */
 #ifndef PROFILE_OUTFILE_H
 #define PROFILE_OUTFILE_H
 
 #include <limits.h>
+#include <stdbool.h>
 
 struct outfile {
-	int dir;
+	int dir;		/* -1: standard output */
 	int fd;			/* for writing */
 	char name[NAME_MAX + 1];
 	char tmp[NAME_MAX + 1];
 };
 
-/* 0, or -errno after a line in the log. */
-int outfile_open(struct outfile *f, const char *path);
+/* Does this path mean standard output? */
+bool outfile_is_standard(const char *path);
+
+/* 0, or -errno after a line in the log.  text: people can read it, so that it may go to a
+ * terminal. */
+int outfile_open(struct outfile *f, const char *path, bool text);
 
 /* Rename it; 0, or -errno after a line in the log.  In any case, and by
  * outfile_abandon(), all is closed and the temporary file does not exist any more. */

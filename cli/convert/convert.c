@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,11 +31,12 @@
 
 struct convert {
 	const char *name;		/* FILE, quoted */
-	const struct format *from, *to;
+	const struct format *from, *to;	/* from: NULL: its bytes will tell */
 	uint32_t frequency;
 	const struct options *opt;	/* .names, .inlined */
 	bool lines;
 	bool quiet;
+	bool copies;			/* folded stacks as they are */
 	int in, out;
 };
 
@@ -101,18 +103,43 @@ static int convert_from_folded(const struct convert *c, const struct buffer *in,
 			       struct decoded *d)
 {
 	struct folded_mistake m;
+	uint64_t each;
 	int r = from_folded((const char *)in->data, in->len, c->frequency, &m,
-			    &d->data, &d->len);
+			    &d->data, &d->len, &each);
 
 	if (r > 0)
 		log_err("%s:%u: %s", c->name, m.line, m.what);
 	else if (r == -E2BIG)
 		log_err("%s is too large: its samples need more than %u MiB",
 			c->name, BATCH_BYTES_MAX >> 20);
+	else if (!r && each > 1)
+		log_info("%s counts more than %u samples: one written stands for %" PRIu64
+			 " of them", c->name, FROM_FOLDED_SAMPLES_MAX, each);
 	return r;
 }
 
 /* --- in the child ----------------------------------------------------------------- */
+
+#define CONVERT_SNIFF	4096	/* bytes that tell what it is */
+
+/* Text has no control characters; an OTLP request has the tags of its messages. */
+static const struct format *convert_sniff(const struct buffer *in)
+{
+	for (size_t i = 0; i < in->len && i < CONVERT_SNIFF; i++) {
+		if (in->data[i] < 0x20 && !memchr("\t\n\r", in->data[i], 3))
+			return format_at(format_named("otlp"));
+	}
+	return format_at(format_named("folded"));
+}
+
+/* Both are known now. */
+static int convert_check(const struct convert *c)
+{
+	if (c->from != format_at(format_named("folded")) || !(c->to->looks & FORMAT_NEEDS_TIMES))
+		return 0;
+	log_err("folded stacks have no times, which %s shows: convert an .otlp file", c->to->name);
+	return -EINVAL;
+}
 
 static int convert_write(const struct convert *c, const struct decoded *d)
 {
@@ -143,40 +170,60 @@ static int convert_write(const struct convert *c, const struct decoded *d)
 	return r;
 }
 
-static int convert_child(const struct convert *c, uid_t seal, pid_t parent)
+/* From what was read to what is written.  0, or another value after a line in the log. */
+static int convert_bytes(const struct convert *c, struct buffer *in)
 {
-	const int keep[] = { 0, 1, 2, c->in, c->out };
-	bool folded = c->from == format_at(format_named("folded"));
-	size_t most = CONVERT_BODY;
-	struct buffer in = { 0 };
+	const struct format *folded = format_at(format_named("folded"));
 	struct decoded d = { 0 };
-	int r;
+	int r = convert_check(c);
 
-	if (folded)
-		most = FOLDED_BYTES_MAX;
-	confine_reader(seal, keep, 5);
-	if (getppid() != parent)
-		return 1;
-	r = read_all(c->in, most, &in);
 	if (r)
-		log_err("%s: %s", c->name, strerror(-r));
-	else if (folded)
-		r = convert_from_folded(c, &in, &d);
+		return r;
+	if (c->from == folded)
+		r = convert_from_folded(c, in, &d);
 	else
-		r = convert_from_otlp(c, &in, &d);
-	free(in.data);
+		r = convert_from_otlp(c, in, &d);
+	free(in->data);
+	in->data = NULL;
 	if (r == -ENOMEM)
 		log_err("%s: %s", c->name, strerror(ENOMEM));
 	if (!r)
 		r = convert_write(c, &d);
 	free(d.data);
+	return r;
+}
+
+static int convert_child(struct convert *c, uid_t seal, pid_t parent)
+{
+	const int keep[] = { 0, 1, 2, c->in, c->out };
+	const struct format *folded = format_at(format_named("folded"));
+	struct buffer in = { 0 };
+	int r;
+
+	confine_reader(seal, keep, 5);
+	if (getppid() != parent)
+		return 1;
+	_Static_assert(FOLDED_BYTES_MAX == CONVERT_BODY, "one limit, before it is known what it is");
+	r = read_all(c->in, CONVERT_BODY, &in);
+	if (!r && !c->from)
+		c->from = convert_sniff(&in);
+	if (r) {
+		log_err("%s: %s", c->name, strerror(-r));
+	} else if (c->copies && c->from == folded) {
+		r = write_all(c->out, in.data, in.len);
+		if (r)
+			log_err("cannot write: %s", strerror(-r));
+	} else {
+		r = convert_bytes(c, &in);
+	}
+	free(in.data);
 	return r != 0;
 }
 
 /* --- the command ----------------------------------------------------------------------- */
 
 /* 0, or another value after a line in the log. */
-static int convert_fork(const struct convert *c)
+static int convert_fork(struct convert *c)
 {
 	struct identities ids = { .uid = { 0 } };
 	uid_t seal = (uid_t)-1;
@@ -195,7 +242,7 @@ static int convert_fork(const struct convert *c)
 		log_err("cannot start the reader: %m");
 		return -EAGAIN;
 	}
-	if (WIFSIGNALED(status))
+	if (WIFSIGNALED(status) && WTERMSIG(status) != SIGPIPE)
 		log_err("the reader was killed by signal %d", WTERMSIG(status));
 	return status;
 }
@@ -203,8 +250,13 @@ static int convert_fork(const struct convert *c)
 /* name: room for c->name.  0 or -errno, said. */
 static int convert_open(struct convert *c, const char *path, char name[256])
 {
-	c->name = log_quote(path, strlen(path), name, 256);
-	c->in = open(path, O_RDONLY | O_CLOEXEC);
+	if (strcmp(path, "-")) {
+		c->name = log_quote(path, strlen(path), name, 256);
+		c->in = open(path, O_RDONLY | O_CLOEXEC);
+	} else {
+		c->name = strcpy(name, "standard input");
+		c->in = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	}
 	if (c->in >= 0)
 		return 0;
 	log_err("%s: %m", name);
@@ -215,7 +267,7 @@ int convert_to_folded(const char *path, const struct options *o, bool lines,
 		      int out)
 {
 	struct convert c = {
-		.from = format_at(format_named("otlp")),
+		.from = format_at(format_of(path)), .copies = true,
 		.to = format_at(format_named("folded")),
 		.frequency = CONVERT_HZ, .opt = o, .lines = lines,
 		.quiet = true, .out = out,
@@ -238,7 +290,7 @@ static int convert_files(struct convert *c, const struct options *o)
 
 	if (r)
 		return r;
-	r = outfile_open(&f, o->files[1]);
+	r = outfile_open(&f, o->files[1], c->to->looks & FORMAT_FOR_PEOPLE);
 	if (!r) {
 		c->out = f.fd;
 		r = convert_fork(c);
@@ -271,9 +323,13 @@ int convert_run(const struct options *o)
 		c.to = format_at(o->format);
 	else
 		c.to = format_at(format_of(o->files[1]));
-	if (!c.from || (c.from != folded &&
-			c.from != format_at(format_named("otlp")))) {
+	if (c.from && c.from != folded && c.from != format_at(format_named("otlp"))) {
 		log_err("convert reads .folded and .otlp only");
+		return EXIT_USAGE;
+	}
+	if (!c.to && outfile_is_standard(o->files[1])) {
+		log_err("standard output needs --format: one of %s",
+			format_names(endings, sizeof(endings)));
 		return EXIT_USAGE;
 	}
 	if (!c.to) {
@@ -283,10 +339,7 @@ int convert_run(const struct options *o)
 			format_endings(endings, sizeof(endings)));
 		return EXIT_USAGE;
 	}
-	if (c.from == folded && (c.to->looks & FORMAT_NEEDS_TIMES)) {
-		log_err("folded stacks have no times, which %s shows: convert "
-			"an .otlp file", c.to->name);
+	if (convert_check(&c))
 		return EXIT_USAGE;
-	}
 	return convert_files(&c, o) != 0;
 }

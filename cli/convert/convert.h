@@ -2,8 +2,9 @@
 /*
  * convert - `trifold convert FILE OUT`: a recording in another format
  *
- * FILE is folded stacks or an OTLP request; what is written are the formats that
- * `record` writes.  Needs no privilege.  FILE is read by a child that holds it
+ * FILE is folded stacks or an OTLP request, by the ending of its name, else (standard
+ * input, "-", and pipes) by its first bytes; what is written are the formats that
+ * `record` writes, to a file or to standard output.  Needs no privilege.  FILE is read by a child that holds it
  * and the new file, and cannot open or connect, and is not root: the author of
  * FILE is unknown.
  */
@@ -17,7 +18,8 @@ int convert_run(const struct options *o);
 
 /*
  * An .otlp file as folded stacks (profile/formats/folded.h) into the descriptor
- * out; with names as o says.  0, or another value after a line in the log.
+ * out; with names as o says.  A file whose name does not tell, and which is none, is
+ * copied.  0, or another value after a line in the log.
  */
 int convert_to_folded(const char *path, const struct options *o, bool lines,
 		      int out);

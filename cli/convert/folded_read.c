@@ -154,6 +154,30 @@ static bool folded_is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
+/* The start of the word that ends at s + end. */
+static size_t folded_word(const char *s, size_t end)
+{
+	while (end > 0 && !folded_is_blank(s[end - 1]))
+		end--;
+	return end;
+}
+
+/* Digits and a point. */
+static bool folded_is_fraction(const char *s, size_t len)
+{
+	size_t digits = 0, points = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		if (s[i] >= '0' && s[i] <= '9')
+			digits++;
+		else if (s[i] == '.')
+			points++;
+		else
+			return false;
+	}
+	return digits && points == 1;
+}
+
 /*
  * The number at the end of a line becomes *count, what is before it and its
  * blanks *len.  Returns what is wrong, or NULL.
@@ -166,10 +190,13 @@ static const char *folded_split_count(const char *s, size_t *len,
 
 	for (i = end; i > 0 && s[i - 1] >= '0' && s[i - 1] <= '9'; i--)
 		;
+	if ((i == end || (i > 0 && !folded_is_blank(s[i - 1]))) &&
+	    folded_is_fraction(s + folded_word(s, end), end - folded_word(s, end)))
+		return "the number of samples is not whole";
 	if (i == end)
 		return "no whole number of samples at the end of the line";
 	if (!number_span(s + i, end - i, FOLDED_SAMPLES_MAX, &v))
-		return "more than 2^53 samples";
+		return "more than 2^63 - 1 samples";
 	if (i > 0 && !folded_is_blank(s[i - 1]))
 		return "no blank before the number of samples";
 	while (i > 0 && folded_is_blank(s[i - 1]))
@@ -208,7 +235,7 @@ static int folded_read_line(struct folded_tree *t, unsigned int side,
 	if (*what)
 		return 0;
 	if (count > FOLDED_SAMPLES_MAX - t->samples[side]) {
-		*what = "more than 2^53 samples up to here";
+		*what = "more than 2^63 - 1 samples up to here";
 		return 0;
 	}
 	for (end = s + len; s; s = next) {
@@ -236,6 +263,44 @@ static int folded_read_line(struct folded_tree *t, unsigned int side,
 	return 0;
 }
 
+static bool folded_is_digits(const char *s, size_t len)
+{
+	size_t i = 0;
+
+	while (i < len && s[i] >= '0' && s[i] <= '9')
+		i++;
+	return len && i == len;
+}
+
+/* Have two lines and more two numbers at their ends, and none has one?  So difffolded.pl
+ * writes them, and `trifold diff --output x.folded`. */
+static bool folded_has_pairs(const char *s, const char *end)
+{
+	size_t pairs = 0;
+
+	while (s < end) {
+		const char *nl = memchr(s, '\n', (size_t)(end - s));
+		size_t n = (size_t)((nl ? nl : end) - s), last, before;
+
+		if (n && s[n - 1] == '\r')
+			n--;
+		last = folded_word(s, n);
+		before = last;
+		while (before && folded_is_blank(s[before - 1]))
+			before--;
+		if (n && (!folded_is_digits(s + last, n - last) ||
+			  !folded_word(s, before) ||
+			  !folded_is_digits(s + folded_word(s, before),
+					    before - folded_word(s, before))))
+			return false;
+		pairs += n > 0;
+		if (!nl)
+			break;
+		s = nl + 1;
+	}
+	return pairs > 1;
+}
+
 static int folded_read_mistake(struct folded_mistake *m, uint32_t line,
 			       const char *what)
 {
@@ -255,6 +320,12 @@ int folded_read(struct folded_tree *t, unsigned int side, const char *bytes,
 	if (len > 2 && !memcmp(bytes, "\x1f\x8b", 2))
 		return folded_read_mistake(
 			m, 1, "compressed by gzip: not folded stacks");
+	if (len > 2 && !memcmp(bytes, "\xef\xbb\xbf", 3))
+		s += 3;
+	if (folded_has_pairs(s, end))
+		return folded_read_mistake(
+			m, 1, "two numbers at the end of each line, of two recordings: "
+			"leave one of them");
 	while (s < end) {
 		const char *nl = memchr(s, '\n', (size_t)(end - s));
 		const char *next = end;

@@ -6,7 +6,7 @@
  * stackcollapse scripts write (github.com/brendangregg/FlameGraph): a line is a
  * stack, outermost frame first, frames separated by ';', then blanks and a whole
  * number of samples.  A line may end in "\r\n"; empty lines mean nothing; a stack
- * may be repeated.  Frames are bytes of any kind but control characters.  One
+ * may be repeated; UTF-8's mark may be before the first.  Frames are bytes of any kind but control characters.  One
  * that ends in " (file.c:12)", which "_[i]" or "_[k]" may follow, has a line.
  */
 #ifndef CLI_CONVERT_FOLDED_READ_H
@@ -27,7 +27,7 @@
 #define FOLDED_LINE_MAX		(1u << 20)	/* bytes */
 #define FOLDED_DEPTH_MAX	4096		/* frames of a stack */
 #define FOLDED_NODES_MAX	(4u << 20)	/* of the tree */
-#define FOLDED_SAMPLES_MAX	(1ull << 53)	/* in all: exact as a double */
+#define FOLDED_SAMPLES_MAX	INT64_MAX	/* in all: of a side, so that both fit */
 
 struct folded_name {
 	size_t at;			/* in folded.text */

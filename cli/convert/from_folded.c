@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ipc/batch.h"
-
 #define KERNEL_END	"_[k]"
 #define STOP_BEGIN	"[stack ends: "
 
@@ -16,7 +14,9 @@ struct from_folded {
 	struct buffer text;		/* of a name */
 	uint32_t path[FOLDED_DEPTH_MAX + 1];	/* nodes, by their depth */
 	uint32_t frames[FOLDED_DEPTH_MAX];
-	uint64_t *times;		/* t->samples[0] of 0 */
+	uint64_t *times;		/* n_times of 0 */
+	uint64_t n_times;
+	uint64_t each, seen;		/* samples of the text that are one; those up to here */
 };
 
 static const char *from_folded_name(struct from_folded *f, uint32_t depth,
@@ -86,30 +86,50 @@ static void from_folded_put(struct from_folded *f, uint32_t depth, uint64_t coun
 		batch_sample_times(f->b, sample, f->times, (uint32_t)count);
 }
 
+/* How many of the batch are the next `count` of the text: their sum stays right. */
+static uint64_t from_folded_scaled(struct from_folded *f, uint64_t count)
+{
+	uint64_t before = f->seen / f->each;
+
+	f->seen += count;
+	return f->seen / f->each - before;
+}
+
 static int from_folded_build(struct from_folded *f, uint32_t frequency, void **ret,
 			     size_t *len)
 {
 	uint32_t i = 0, depth = 0;
+	uint64_t n;
 	int r;
 
+	f->seen = f->each / 2;		/* rounds */
+	f->n_times = f->t->samples[0] / f->each + 1;
 	f->b = batch_builder_new(frequency);
-	f->times = calloc(f->t->samples[0], sizeof(*f->times));
-	if (!f->b || !f->times)
+	f->times = calloc(f->n_times, sizeof(*f->times));
+	if (!f->b || !f->times) {
+		batch_builder_free(f->b);
+		free(f->times);
 		return -ENOMEM;
+	}
 	while ((i = folded_next(f->t, i, &depth))) {
 		f->path[depth] = i;
-		if (f->t->nodes[i].self[0])
-			from_folded_put(f, depth, f->t->nodes[i].self[0]);
+		n = from_folded_scaled(f, f->t->nodes[i].self[0]);
+		if (n)
+			from_folded_put(f, depth, n);
 	}
 	if (f->text.failed)
 		r = -ENOMEM;
 	else
 		r = batch_builder_finish(f->b, 0, 1, ret, len);
+	batch_builder_free(f->b);
+	f->b = NULL;
+	free(f->times);
+	f->times = NULL;
 	return r;
 }
 
 int from_folded(const char *bytes, size_t len, uint32_t frequency,
-		struct folded_mistake *m, void **ret, size_t *ret_len)
+		struct folded_mistake *m, void **ret, size_t *ret_len, uint64_t *each)
 {
 	struct from_folded *f = calloc(1, sizeof(*f));
 	struct folded_tree t;
@@ -121,16 +141,16 @@ int from_folded(const char *bytes, size_t len, uint32_t frequency,
 		return r;
 	if (!r)
 		r = folded_read(&t, 0, bytes, len, m);
-	if (!r && t.samples[0] > FROM_FOLDED_SAMPLES_MAX) {
-		*m = (struct folded_mistake){ 1, "more than 1,048,576 samples "
-			"in all" };
-		r = 1;
-	}
 	f->t = &t;
+	f->each = (t.samples[0] - 1) / FROM_FOLDED_SAMPLES_MAX + 1;
 	if (!r)
 		r = from_folded_build(f, frequency, ret, ret_len);
-	batch_builder_free(f->b);
-	free(f->times);
+	/* the stacks need room too */
+	while (r == -E2BIG && f->each < t.samples[0] && f->each <= UINT64_MAX / 4) {
+		f->each *= 2;
+		r = from_folded_build(f, frequency, ret, ret_len);
+	}
+	*each = f->each;
 	free(f->text.data);
 	free(f);
 	folded_fini(&t);

@@ -14,15 +14,20 @@
 #include <stdint.h>
 
 #include "cli/convert/folded_read.h"
+#include "ipc/batch.h"
 
-#define FROM_FOLDED_SAMPLES_MAX	(1u << 20)	/* a batch has a time for each */
+#define FROM_FOLDED_SAMPLES_MAX	(BATCH_BYTES_MAX / 16)	/* a batch has a time for each, so
+						 * no recording has more */
 
 /*
  * Of len bytes, samples taken `frequency` times a second and CPU.  0 and malloc'ed
- * bytes of a batch; 1: *m says where and why they are no folded stacks, or too
- * many; -ENOMEM; -E2BIG: over BATCH_BYTES_MAX.
+ * bytes of a batch; 1: *m says where and why they are no folded stacks; -ENOMEM; -E2BIG:
+ * over BATCH_BYTES_MAX.  *each: so many of the text are one of the batch: 1, or more if
+ * they are more than a batch has room for (other profilers count microseconds or
+ * bytes).  All stacks together then keep their number, to one; each has its share, to
+ * one, and one that is rare may be missing.
  */
 int from_folded(const char *bytes, size_t len, uint32_t frequency,
-		struct folded_mistake *m, void **ret, size_t *ret_len);
+		struct folded_mistake *m, void **ret, size_t *ret_len, uint64_t *each);
 
 #endif /* CLI_CONVERT_FROM_FOLDED_H */

@@ -23,18 +23,22 @@
 
 enum { BY_FUNCTION, BY_LINE };	/* options.by */
 
-static bool diff_is_otlp(const char *path)
+/* Of standard input and of pipes without a name only the bytes tell. */
+static bool diff_is_folded(const char *path)
 {
-	return format_of(path) == format_named("otlp");
+	uint32_t format = format_of(path);
+
+	return format != FORMAT_NONE && format != format_named("otlp");
 }
 
-/* The folded stacks of a file, to be read; or -1, said. */
+/* The folded stacks of a file, to be read; or -1, said.  An OTLP request is read by
+ * another process. */
 static int diff_open(const struct options *o, const char *path,
 		     const char *name)
 {
 	int fd;
 
-	if (!diff_is_otlp(path)) {
+	if (diff_is_folded(path)) {
 		fd = open(path, O_RDONLY | O_CLOEXEC);
 		if (fd < 0)
 			log_err("%s: %m", name);
@@ -178,18 +182,19 @@ static int diff_print_json(const struct options *o, const struct folded_tree *t,
 
 static int diff_write_file(const struct options *o, const struct folded_tree *t)
 {
+	const bool html = format_of(o->output) == format_named("html");
 	struct buffer out = { 0 };
 	struct outfile f;
 	int r;
 
-	if (format_of(o->output) == format_named("html"))
+	if (html)
 		r = diff_encode_html(t, o->files, &out);
 	else
 		r = folded_encode_pairs(t, &out);
 	if (r)
 		log_err("%s", strerror(-r));
 	else
-		r = outfile_open(&f, o->output);
+		r = outfile_open(&f, o->output, !html);
 	if (r) {
 		free(out.data);
 		return r;
@@ -245,12 +250,21 @@ int diff_run(const struct options *o)
 		return EXIT_USAGE;
 	}
 	if (o->output && format_of(o->output) != format_named("folded") &&
-	    format_of(o->output) != format_named("html")) {
+	    format_of(o->output) != format_named("html") &&
+	    !outfile_is_standard(o->output)) {
 		log_err("diff writes .html and .folded only");
 		return EXIT_USAGE;
 	}
-	if (options_given(o, "names") && !diff_is_otlp(o->files[0]) &&
-	    !diff_is_otlp(o->files[1])) {
+	if (o->output && outfile_is_standard(o->output) && o->json) {
+		log_err("--json and --output %s would both write to standard output", o->output);
+		return EXIT_USAGE;
+	}
+	if (!strcmp(o->files[0], "-") && !strcmp(o->files[1], "-")) {
+		log_err("standard input can be one of the two recordings only");
+		return EXIT_USAGE;
+	}
+	if (options_given(o, "names") && diff_is_folded(o->files[0]) &&
+	    diff_is_folded(o->files[1])) {
 		log_err("--names is for .otlp files: folded stacks have one name "
 			"of each function");
 		return EXIT_USAGE;

@@ -9,6 +9,7 @@
 #include "cli/record/target.h"
 #include "common/log.h"
 #include "profile/formats/formats.h"
+#include "profile/outfile.h"
 
 bool output_settle_format(struct options *o, const char *command)
 {
@@ -18,6 +19,11 @@ bool output_settle_format(struct options *o, const char *command)
 		o->format = format_of(o->output);
 	if (o->format || !o->output)
 		return true;
+	if (outfile_is_standard(o->output)) {
+		log_err("--output %s needs --format: one of %s", o->output,
+			format_names(endings, sizeof(endings)));
+		return false;
+	}
 	log_err("no format has the ending of \"%s\": use %s%s; see `trifold %s --help`",
 		o->output, format_endings(endings, sizeof(endings)),
 		strcmp(command, "record") ? "" : ", or --format", command);
@@ -48,6 +54,10 @@ int output_check(struct options *o)
 
 	if (target_check(o, err, sizeof(err))) {
 		log_err("%s; see `trifold record --help`", err);
+		return EXIT_USAGE;
+	}
+	if (o->rest[0] && o->output && outfile_is_standard(o->output)) {
+		log_err("--output %s: the command writes there too: name a file", o->output);
 		return EXIT_USAGE;
 	}
 	if (o->rest[0])

@@ -332,7 +332,10 @@ int recorder_run(const struct options *o)
 	/* the change of uid cleared the signal that the supervisor had set */
 	if (prctl(PR_SET_PDEATHSIG, SIGTERM) < 0 || getppid() != parent)
 		return 1;
-	if (outfile_open(&f, o->output))
+	if (outfile_open(&f, o->output, format_at(o->format)->looks & FORMAT_FOR_PEOPLE))
+		return 1;
+	/* who reads the batches has no other way to a terminal than the log */
+	if (dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
 		return 1;
 	return recorder_keep(o, &f);
 }

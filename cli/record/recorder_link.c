@@ -77,8 +77,9 @@ static _Noreturn void recorder_link_become(const struct plan *p, uid_t seal_uid,
 		argv[n++] = (char *)w;
 	argv[n] = NULL;
 	unsetenv("NOTIFY_SOCKET");
-	if (null < 0 || dup2(null, 0) < 0 || dup2(log_fd, 1) < 0 ||
-	    dup2(log_fd, 2) < 0 || fcntl(control, F_SETFD, 0) < 0)
+	/* it keeps our standard output, which may be where it is to write */
+	if (null < 0 || dup2(null, 0) < 0 || dup2(log_fd, 2) < 0 ||
+	    fcntl(control, F_SETFD, 0) < 0)
 		_exit(127);
 	sandbox_close_fds(keep, 4);
 	execv("/proc/self/exe", argv);

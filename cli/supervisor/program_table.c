@@ -7,7 +7,7 @@
 
 const struct program_row program_table[PROGRAM__COUNT] = {
 	[PROGRAM_HUB] = {
-		.name = "trifold-symbolizerd",
+		.name = "trifold-symbolizerd", .output = 2,
 		.uids = {
 			{ "--loader-uid", PROGRAM_LOADER },
 			{ "--exporter-uid", PROGRAM_EXPORTER },
@@ -19,7 +19,7 @@ const struct program_row program_table[PROGRAM__COUNT] = {
 		},
 	},
 	[PROGRAM_EXPORTER] = {
-		.name = "trifold-exporterd", .hub = EXPORT_SOCKET,
+		.name = "trifold-exporterd", .output = 2, .hub = EXPORT_SOCKET,
 		.uids = { { "--hub-uid", PROGRAM_HUB } }, .fds = 1,
 		.words = {
 			"--debug", "--no-network", "--no-receiver", "--recorder-fd=3",
@@ -31,7 +31,7 @@ const struct program_row program_table[PROGRAM__COUNT] = {
 		},
 	},
 	[PROGRAM_LOADER] = {
-		.name = "trifold-loaderd", .hub = LOADER_SOCKET,
+		.name = "trifold-loaderd", .output = 2, .hub = LOADER_SOCKET,
 		.uids = { { "--hub-uid", PROGRAM_HUB } },
 		.words = {
 			"--debug", "--frequency=", "--table-budget=", "--idle=",
@@ -39,7 +39,7 @@ const struct program_row program_table[PROGRAM__COUNT] = {
 		},
 	},
 	[PROGRAM_VIEWER] = {
-		.name = "trifold-viewer", .hub = STATUS_SOCKET,
+		.name = "trifold-viewer", .output = 2, .hub = STATUS_SOCKET,
 		.uids = { { "--hub-uid", PROGRAM_HUB } }, .fds = 2,
 		.words = {
 			"--debug", "--listen-fd=3", "--listen-fd=4", "--memory=",
@@ -47,14 +47,14 @@ const struct program_row program_table[PROGRAM__COUNT] = {
 		},
 	},
 	[PROGRAM_RECORDER] = {
-		.name = "trifold-recorder", .fds = 1,
+		.name = "trifold-recorder", .output = 1, .fds = 1,
 		.words = {
 			"--control-fd=3", "--frequency=", "--format=", "--command=",
 			"--output=trifold.", "--part", "--names=", "--lines",
 			"--inlined",
 		},
 	},
-	[PROGRAM_READER] = { .name = "trifold-reader", .fds = 1 },
+	[PROGRAM_READER] = { .name = "trifold-reader", .output = 2, .fds = 1 },
 	[PROGRAM_LAUNCHER] = { .name = "trifold-launch", .fds = 1 },
 	[PROGRAM_FRONT] = { .name = "trifold-front" },
 };

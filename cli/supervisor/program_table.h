@@ -26,6 +26,8 @@ struct program_row {
 	const char *hub;	/* the hub's socket that it connects to, or NULL */
 	/* options that take the uid of another daemon, up to the first NULL */
 	struct { const char *option; enum program whose; } uids[4];
+	int output;		/* the descriptor that is its standard output: 2, the log; 1,
+				 * ours, if the user wants the recording there */
 	int fds;		/* at most so many descriptors come from a front */
 	/* Words that it may be told; with = or _ or . at the end: how the word begins.
 	 * None names a program, a user or a library. */

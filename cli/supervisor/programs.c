@@ -94,14 +94,15 @@ static void args_set_environment(struct args *args, enum program id)
 }
 
 /* A session of its own, no standard input, an end with its parent, and a limit of
- * descriptors that may be higher than ours: each program lowers it to what it needs. */
-static void program_set_apart(int log_fd, pid_t parent)
+ * descriptors that may be higher than ours: each program lowers it to what it needs.
+ * output: the descriptor that becomes standard output, which may be our own. */
+static void program_set_apart(int log_fd, int output, pid_t parent)
 {
 	int null = open("/dev/null", O_RDWR);
 
 	setrlimit(RLIMIT_NOFILE, &(struct rlimit){ 2048, 2048 });
-	if (setsid() < 0 || dup2(null, 0) < 0 || dup2(log_fd, 1) < 0 ||
-	    dup2(log_fd, 2) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 ||
+	if (setsid() < 0 || dup2(null, 0) < 0 || dup2(log_fd, 2) < 0 ||
+	    dup2(output, 1) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 ||
 	    getppid() != parent)
 		err(127, "setting a process apart");
 }
@@ -194,7 +195,7 @@ pid_t program_start(const struct launch *l, const struct ask *m, size_t len,
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
 	if (m->program <= PROGRAM_READER)
-		program_set_apart(l->log_fd, parent);
+		program_set_apart(l->log_fd, program_table[m->program].output, parent);
 	if (m->program == PROGRAM_HUB)
 		program_place_fds(l->socket, 3);
 	else

@@ -18,7 +18,8 @@ static const char json_type[] = "application/json";
 static const struct format formats[] = {
 	{ "html", { ".html", ".htm" }, "text/html; charset=utf-8",
 	  FORMAT_USES_TIMES | FORMAT_USES_THREADS, html_encode },
-	{ "folded", { ".folded", ".txt" }, "text/plain; charset=utf-8", 0,
+	{ "folded", { ".folded", ".txt" }, "text/plain; charset=utf-8",
+	  FORMAT_FOR_PEOPLE,
 	  folded_encode },
 	{ "pprof", { ".pb.gz", ".pprof" }, "application/octet-stream",
 	  FORMAT_USES_THREADS, pprof_encode },

@@ -21,6 +21,7 @@ enum {				/* what an encoder uses */
 	FORMAT_USES_TIMES = 1,		/* of each sample, not only counts */
 	FORMAT_USES_THREADS = 2,
 	FORMAT_NEEDS_TIMES = 4,		/* without them its output would be wrong */
+	FORMAT_FOR_PEOPLE = 8,		/* may go to a terminal */
 };
 
 struct format {

@@ -52,6 +52,62 @@ def folded_stacks():
 
 
 @suite.test
+def pipes():
+    """"-" is standard input or output, also of record and diff; what it is, is seen in it"""
+    with scratch() as tmp:
+        stacks, other = b"app;main;work 5\n", request([10**18], [["work", "main"]])
+
+        def piped(data, *args):
+            r = subprocess.run([TRIFOLD, *args], input=data, capture_output=True, timeout=120, cwd=tmp)
+            assert os.listdir(tmp) == [], os.listdir(tmp)
+            return r.returncode, r.stdout, r.stderr.decode()
+
+        assert piped(stacks, "convert", "-", "-", "--format", "folded")[:2] == (0, stacks)
+        assert piped(other, "convert", "-", "-", "--format", "folded")[:2] == (0, b"prog;main;work 1\n")
+        assert b"work" in gzip.decompress(piped(other, "convert", "-", "/dev/stdout", "--format", "pprof")[1])
+        said = piped(stacks, "convert", "-", "-", "--format", "otlp")
+        assert said[:2] == (1, b"") and "no times" in said[2], said
+        said = piped(stacks, "convert", "-", "-")
+        assert said[:2] == (2, b"") and "needs --format" in said[2], said
+        a = write(tmp + "/..", f"{os.path.basename(tmp)}.folded", stacks)
+        for data in (stacks, other):
+            for sides in (("-", a), (a, "-")):
+                status, out, said = piped(data, "diff", *sides, "--output", "-")
+                assert status == 0 and b"app;main;work " in out, said
+        os.unlink(a)
+        assert piped(b"", "diff", "-", "-")[0] == 2
+        status, out, said = piped(b"", "record", "--duration", "1", "--output", "-", "--format", "folded", "--rate", "499")
+        assert status == 0 and "standard output" not in said, said
+        assert all(re.fullmatch(rb".+ \d+", x) for x in out.splitlines()), out
+        assert f": {sum(int(x.split()[-1]) for x in out.splitlines())} sample" in said, said
+        status, out, said = piped(b"", "record", "--output", "-", "--format", "folded", "--", "true")
+        assert status == 2 and out == b"" and "the command writes there too" in said, said
+        # a terminal gets text only
+        r = subprocess.run(["script", "-qec", f"{TRIFOLD} convert {write(tmp, 'x.folded', stacks)} - --format pprof", "/dev/null"],
+                           capture_output=True, text=True, timeout=120)
+        assert r.returncode == 1 and "is a terminal" in r.stdout, r
+
+
+@suite.test
+def large_counts():
+    """microseconds or bytes of other profilers: each stack keeps its share; a mark, a fraction, two numbers"""
+    with scratch() as tmp:
+        a, b = (os.path.join(tmp, x) for x in ("a.folded", "b.folded"))
+        write(tmp, "a.folded", b"\xef\xbb\xbfweb;parse 1200000\nweb;render 900000\n")
+        convert(a, b)
+        assert sorted(folded(b)) == [(["web", "parse"], 1200000), (["web", "render"], 900000)], folded(b)
+        write(tmp, "a.folded", b"web;parse 6917529027641081856\nweb;render 2305843009213693951\n")
+        r = subprocess.run([TRIFOLD, "convert", a, b], capture_output=True, text=True, timeout=120)
+        assert r.returncode == 0 and "one written stands for" in r.stderr, r
+        found = dict((f[-1], n) for f, n in folded(b))
+        assert abs(found["parse"] - 3 * found["render"]) <= 3, found
+        write(tmp, "a.folded", b"a;b 3.5\n")
+        assert "not whole" in convert(a, b, status=1)
+        write(tmp, "a.folded", b"a;b 3 5\na;c 0 1\n")
+        assert "two numbers" in convert(a, b, status=1)
+
+
+@suite.test
 def long_recordings():
     """an .otlp of 2,000,000 samples, more than the live page takes at once, is converted"""
     n = 2000000

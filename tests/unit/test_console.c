@@ -48,7 +48,7 @@ TEST(outfile_replaces_at_once_and_for_its_owner)
 	enter_dir();
 	CHECK_EQ(system("echo old > x.html; chmod 666 x.html"), 0);
 	old = open("x.html", O_RDONLY);
-	CHECK_EQ(outfile_open(&f, "x.html"), 0);
+	CHECK_EQ(outfile_open(&f, "x.html", false), 0);
 	CHECK_EQ(write(f.fd, "new\n", 4), 4);
 	CHECK_EQ(entries(), 2);
 	CHECK_EQ(outfile_commit(&f), 0);
@@ -59,7 +59,7 @@ TEST(outfile_replaces_at_once_and_for_its_owner)
 	/* the former file is another, and whole */
 	CHECK_EQ(read(old, text, sizeof(text)), 4);
 	CHECK(strcmp(text, "old\n") == 0);
-	CHECK_EQ(outfile_open(&f, "./y.html"), 0);
+	CHECK_EQ(outfile_open(&f, "./y.html", false), 0);
 	outfile_abandon(&f);
 	CHECK_EQ(entries(), 1);
 	leave_dir();
@@ -76,15 +76,39 @@ TEST(outfile_writes_through_nothing)
 	CHECK_EQ(system("echo x > target; ln -s target link; "
 			"ln -s missing dangling; mkfifo fifo; mkdir sub"), 0);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		CHECK(outfile_open(&f, bad[i]) != 0);
+		CHECK(outfile_open(&f, bad[i], false) != 0);
 	CHECK_EQ(entries(), 5);
 	/* a link that appears meanwhile is replaced, not followed */
-	CHECK_EQ(outfile_open(&f, "late"), 0);
+	CHECK_EQ(outfile_open(&f, "late", false), 0);
 	CHECK_EQ(symlink("target", "late"), 0);
 	CHECK_EQ(outfile_commit(&f), 0);
 	CHECK(lstat("late", &st) == 0 && S_ISREG(st.st_mode));
 	CHECK(stat("target", &st) == 0 && st.st_size == 2);
 	leave_dir();
+}
+
+TEST(outfile_is_standard_output)
+{
+	struct outfile f;
+	int both[2], out = dup(STDOUT_FILENO);
+	char got[8] = "";
+
+	fflush(stdout);
+	CHECK(outfile_is_standard("-") && outfile_is_standard("/dev/stdout"));
+	CHECK(!outfile_is_standard("./-") && !outfile_is_standard(""));
+	enter_dir();
+	CHECK_EQ(pipe(both), 0);
+	dup2(both[1], STDOUT_FILENO);
+	CHECK_EQ(outfile_open(&f, "-", false), 0);
+	dup2(out, STDOUT_FILENO);
+	CHECK_EQ(write(f.fd, "new", 3), 3);
+	CHECK_EQ(outfile_commit(&f), 0);
+	CHECK_EQ(read(both[0], got, sizeof(got)), 3);
+	CHECK_EQ(entries(), 0);
+	leave_dir();
+	close(out);
+	close(both[0]);
+	close(both[1]);
 }
 
 /* --- the console ----------------------------------------------------------------- */

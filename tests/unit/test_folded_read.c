@@ -87,6 +87,16 @@ TEST(folded_read_shows_no_control_characters)
 		   "a?b;??31m;\xef\xbf\xbd;\xc3\xa9 1 0\nx 0 1\n");
 }
 
+TEST(folded_read_takes_marks_numbers_and_large_counts)
+{
+	check_both("\xef\xbb\xbf" "a;b 1\n", "a;b 9223372036854775807\n",
+		   "a;b 1 9223372036854775807\n");
+	/* not all lines have two numbers: names end in one */
+	check_both("a;trailing 42 7\nb 1\n", "a;trailing 42 7\n",
+		   "a;trailing 42 7 7\nb 1 0\n");
+	check_both("a 1\nb; 2 3\n", "a 1\n", "a 1 1\nb; 2 3 0\n");
+}
+
 TEST(folded_read_says_which_line_and_why)
 {
 	static const struct {
@@ -97,15 +107,19 @@ TEST(folded_read_says_which_line_and_why)
 		{ "\n\n", "no samples", 2 },
 		{ "a;b 0\n", "no samples", 1 },
 		{ "a;b 1\na;b\n", "no whole number", 2 },
-		{ "a;b 1.5\n", "no blank before", 1 },
+		{ "a;b 1.5\n", "not whole", 1 },
+		{ "a;b 3.\n", "not whole", 1 },
+		{ "a;b 1.5.2\n", "no blank before", 1 },
+		{ "a;b x1.5\n", "no blank before", 1 },
 		{ "a;b -1\n", "no blank before", 1 },
 		{ "a;b1\n", "no blank before", 1 },
 		{ "a;b 1 \n", "no whole number", 1 },
 		{ "a 1\n\n\n 17\n", "no stack before", 4 },
 		{ "17\n", "no stack before", 1 },
-		{ "a 9007199254740993\n", "more than 2^53", 1 },
-		{ "a 99999999999999999999999999\n", "more than 2^53", 1 },
-		{ "a 9007199254740992\nb 1\n", "up to here", 2 },
+		{ "a 9223372036854775808\n", "more than 2^63 - 1", 1 },
+		{ "a 99999999999999999999999999\n", "more than 2^63 - 1", 1 },
+		{ "a 9223372036854775807\nb 1\n", "up to here", 2 },
+		{ "a;b 1 2\n\r\nc 3 4\r\n", "two numbers", 1 },
 		{ "a 1\na\x1b[31m 1\n", "control character", 2 },
 		{ "a 1\na\rb 1\n", "control character", 2 },
 		{ "\x1f\x8b\x08", "gzip", 1 },

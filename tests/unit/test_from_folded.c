@@ -2,11 +2,13 @@
 #include "cli/convert/from_folded.h"
 
 #include <errno.h>
+#include <inttypes.h>
 
 #include "profile/formats/folded.h"
 #include "tests/unit/cli_batch.h"
 
 static struct folded_mistake m;
+static uint64_t each;
 
 /* From a copy of exact size; the folded stacks of what came of it, or NULL. */
 static char *again(const char *text, size_t len, int want)
@@ -19,7 +21,7 @@ static char *again(const char *text, size_t len, int want)
 	int r;
 
 	memcpy(copy, text, len);
-	r = from_folded(copy, len, 99, &m, &data, &n);
+	r = from_folded(copy, len, 99, &m, &data, &n, &each);
 	free(copy);
 	if (want >= 0)
 		CHECK_EQ(r, want);
@@ -77,7 +79,7 @@ TEST(an_early_end_is_one)
 	struct batch b;
 	size_t n;
 
-	CHECK_EQ(from_folded(text, strlen(text), 99, &m, &data, &n), 0);
+	CHECK_EQ(from_folded(text, strlen(text), 99, &m, &data, &n, &each), 0);
 	CHECK_EQ(batch_open(data, n, &b), 0);
 	CHECK_EQ(batch_n(&b, BATCH_SAMPLES), 1);
 	CHECK_EQ(b.samples[0].stop, STOP_NO_TABLE);
@@ -85,12 +87,47 @@ TEST(an_early_end_is_one)
 	free(data);
 }
 
-TEST(too_many_samples)
+/* As many as a recording has at most: each is one, also where each has a stack of its own. */
+TEST(as_many_samples_as_a_recording)
 {
-	CHECK(!again("a;b 1048577\n", 12, 1));
-	CHECK(!again("a;b 1048576\na;c 1\n", 18, 1));
+	char text[64];
+
+	snprintf(text, sizeof(text), "a;b %u\na;c 1\n", FROM_FOLDED_SAMPLES_MAX - 1000);
+	check_again(text, text);
+	CHECK_EQ(each, 1);
+}
+
+/* Microseconds, cycles, bytes: each stack keeps its share. */
+TEST(more_samples_than_a_recording_are_scaled)
+{
+	uint64_t b, c;
+	char *got;
+
+	check_again("web;main;parse 1200000\nweb;main;render 900000\n",
+		    "web;main;parse 1200000\nweb;main;render 900000\n");
+	got = again("a;b 6917529027641081856\na;c 2305843009213693951\n", 48, 0);
+	CHECK_EQ(sscanf(got, "a;b %" SCNu64 "\na;c %" SCNu64 "\n", &b, &c), 2);
+	CHECK(b + c <= FROM_FOLDED_SAMPLES_MAX && b + c > FROM_FOLDED_SAMPLES_MAX / 4);
+	CHECK(b <= 3 * c + 3 && b + 3 >= 3 * c);
+	CHECK(each > 1);
+	free(got);
+	/* many rare ones are some, not none */
+	{
+		struct buffer many = { 0 };
+		uint64_t sum = 0;
+
+		buffer_printf(&many, "a;often %u\n", 7 * FROM_FOLDED_SAMPLES_MAX);
+		for (int i = 0; i < 8000; i++)
+			buffer_printf(&many, "a;x%d 1\n", i);
+		got = again((char *)many.data, many.len, 0);
+		for (char *p = got; (p = strstr(p, "a;x")); p++)
+			sum++;
+		CHECK(each >= 8);
+		CHECK(sum >= 8000 / each - 1 && sum <= 8000 / each + 1);
+		free(got);
+		free(many.data);
+	}
 	CHECK(!again("", 0, 1));
-	free(again("a;b 1048576\n", 12, 0));
 }
 
 TEST(every_truncation_and_every_bit)
