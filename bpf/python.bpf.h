@@ -213,53 +213,97 @@ static __always_inline int python_needs_thread(const struct python_state *p)
 
 /* --- objects ---------------------------------------------------------------------- */
 
-/* Does a type have this name?  want: its first eight bytes, NUL included; mask: of the
- * bytes that count. */
-static __always_inline int python_type_is(const struct python_layout *l,
-					  __u64 type, __u64 want, __u64 mask)
-{
-	__u64 name = type ? user_word(type + l->tp_name) : 0;
+enum python_type_of {
+	PYTHON_TYPE_OF_CODE,
+	PYTHON_TYPE_OF_STR,
+	PYTHON_TYPE_OF_BYTES,
+};
 
-	return name && (user_word(name) & mask) == want;
+/* What tells a type from others. */
+struct python_type {
+	__u64 name, mask;	/* its first eight bytes, NUL included; which of them count */
+	__u64 size, item, flags;	/* tp_basicsize, tp_itemsize, of tp_flags */
+	__u64 weak;		/* tp_weaklistoffset */
+};
+
+static __always_inline void python_type_of(const struct python_layout *l,
+					   const struct python_lines *t, __u32 which,
+					   struct python_type *ret)
+{
+	if (which == PYTHON_TYPE_OF_CODE)
+		*ret = (struct python_type){
+			.name = 0x65646f63, .mask = 0xffffffffff,	/* "code" */
+			.size = t->basic, .item = PYTHON_CODE_ITEM(t),
+			.flags = PYTHON_TYPE_READY, .weak = PYTHON_CODE_WEAK(t),
+		};
+	else if (which == PYTHON_TYPE_OF_STR)
+		*ret = (struct python_type){
+			.name = 0x727473, .mask = 0xffffffff,		/* "str" */
+			.size = l->compact + 8u, .flags = PYTHON_TYPE_READY | PYTHON_TYPE_STR,
+		};
+	else
+		*ret = (struct python_type){
+			.name = 0x7365747962, .mask = 0xffffffffffff,	/* "bytes" */
+			.size = l->length + PYTHON_BYTES_DATA + 1u, .item = 1,
+			.flags = PYTHON_TYPE_READY | PYTHON_TYPE_BYTES,
+		};
 }
 
-#define PYTHON_CODE_NAME	0x65646f63ULL		/* "code" */
-#define PYTHON_CODE_MASK	0xffffffffffULL
-#define PYTHON_STR_NAME		0x727473ULL		/* "str" */
-#define PYTHON_STR_MASK		0xffffffffULL
-#define PYTHON_BYTES_NAME	0x7365747962ULL		/* "bytes" */
-#define PYTHON_BYTES_MASK	0xffffffffffffULL
-
-static __always_inline int python_has_type(const struct python_layout *l, __u64 *met,
-					   __u64 type, __u64 want, __u64 mask)
+/* By what CPython itself has written into it, so that BPF can read it. */
+static __always_inline int python_type_has(const struct python_layout *l, __u64 type,
+					   const struct python_type *want)
 {
-	if (type && type == *met)
-		return 1;
-	if (!python_type_is(l, type, want, mask))
+	__u64 sizes[2] = { 0 }, differs;
+
+	bpf_probe_read_user(sizes, sizeof(sizes), (void *)(type + PYTHON_TP_SIZES(l)));
+	/* one condition: before 6.11 each would double what the verifier follows */
+	differs = (sizes[0] ^ want->size) | (sizes[1] ^ want->item);
+	differs |= (user_word(type + PYTHON_TP_FLAGS(l)) & PYTHON_TYPE_BITS) ^ want->flags;
+	differs |= user_word(type + PYTHON_TP_WEAK(l)) ^ want->weak;
+	return !differs;
+}
+
+/*
+ * Is it that type?  By its name.  That is text in the interpreter's file, on a page that a
+ * process may not have mapped in (a forked child; one whose memory was taken back) and
+ * that BPF cannot wait for: then by its other words.  which: enum python_type_of.  Global,
+ * so that it is verified once.
+ */
+__weak __noinline int python_is_type(__u64 version, __u64 type, __u32 which)
+{
+	const struct python_layout *l = python_layout(version);
+	__u64 name = user_word(type + l->tp_name), text = 0;
+	struct python_type want;
+
+	if (!name)
 		return 0;
-	*met = type;
-	return 1;
+	python_type_of(l, python_lines(version), which, &want);
+	if (bpf_probe_read_user(&text, sizeof(text), (void *)name))
+		return python_type_has(l, type, &want);
+	if ((text & want.mask) != want.name)
+		return 0;
+	return which == PYTHON_TYPE_OF_BYTES ||
+	       user_word(type + PYTHON_TP_SIZES(l)) == want.size;
 }
 
 /* An aligned word of what was read. */
 #define PYTHON_AT(words, at) ((words)[((at) >> 3) & (sizeof(words) / 8 - 1)])
 
-/* Read the code object; false: it is none, or one of another version, by the size that
- * its type has. */
+/* Read the code object; false: it is none, or one of another version. */
 static __always_inline int python_read_code(struct python_state *p,
 					    const struct python_layout *l,
 					    const struct python_lines *t,
 					    __u64 code, struct python_frame *ret)
 {
-	__u64 line, met = p->code_type;
+	__u64 line, type;
 
-	if (bpf_probe_read_user(p->code_words, PYTHON_CODE_BYTES, (void *)code) ||
-	    !python_has_type(l, &met, PYTHON_AT(p->code_words, l->ob_type),
-			     PYTHON_CODE_NAME, PYTHON_CODE_MASK))
+	if (bpf_probe_read_user(p->code_words, PYTHON_CODE_BYTES, (void *)code))
 		return 0;
-	if (met != p->code_type && user_word(met + l->tp_name + 8) != t->basic)
+	type = PYTHON_AT(p->code_words, l->ob_type);
+	if (!type || (type != p->code_type &&
+		      !python_is_type(p->version, type, PYTHON_TYPE_OF_CODE)))
 		return 0;
-	p->code_type = met;
+	p->code_type = type;
 	ret->code = code;
 	ret->name = PYTHON_AT(p->code_words, l->name);
 	ret->filename = PYTHON_AT(p->code_words, l->filename);
@@ -384,14 +428,16 @@ static __always_inline int python_read_str(struct python_state *p, __u64 str,
 					   struct python_text *ret)
 {
 	const struct python_layout *l = python_layout(p->version);
-	__u64 len;
+	__u64 len, type;
 	__u32 state;
 
-	if (bpf_probe_read_user(p->str_words, PYTHON_STR_BYTES, (void *)str) ||
-	    !python_has_type(l, &p->str_type, PYTHON_AT(p->str_words, l->ob_type),
-			     PYTHON_STR_NAME, PYTHON_STR_MASK) ||
-	    user_word(p->str_type + l->tp_name + 8) != l->compact + 8u)
+	if (bpf_probe_read_user(p->str_words, PYTHON_STR_BYTES, (void *)str))
 		return 0;
+	type = PYTHON_AT(p->str_words, l->ob_type);
+	if (!type || (type != p->str_type &&
+		      !python_is_type(p->version, type, PYTHON_TYPE_OF_STR)))
+		return 0;
+	p->str_type = type;
 	len = PYTHON_AT(p->str_words, l->length);
 	state = PYTHON_AT(p->str_words, l->state) >> (l->interned & 31);
 	ret->kind = PYTHON_STR_KIND(state);
@@ -410,12 +456,15 @@ static __always_inline int python_read_bytes(struct python_state *p, __u64 bytes
 					     struct python_text *ret)
 {
 	const struct python_layout *l = python_layout(p->version);
-	__u64 len;
+	__u64 len, type;
 
-	if (bpf_probe_read_user(p->str_words, PYTHON_STR_BYTES, (void *)bytes) ||
-	    !python_has_type(l, &p->bytes_type, PYTHON_AT(p->str_words, l->ob_type),
-			     PYTHON_BYTES_NAME, PYTHON_BYTES_MASK))
+	if (bpf_probe_read_user(p->str_words, PYTHON_STR_BYTES, (void *)bytes))
 		return 0;
+	type = PYTHON_AT(p->str_words, l->ob_type);
+	if (!type || (type != p->bytes_type &&
+		      !python_is_type(p->version, type, PYTHON_TYPE_OF_BYTES)))
+		return 0;
+	p->bytes_type = type;
 	len = PYTHON_AT(p->str_words, l->length);
 	ret->bytes = len < 1 << 20 ? len : 0;
 	ret->kind = python_lines(p->version)->form;

@@ -54,13 +54,25 @@ struct python_layout {
 	/* of a code object: below PYTHON_CODE_BYTES */
 	__u8 name, filename, line;
 	/* of any object and of a type */
-	__u8 ob_type, tp_name;	/* tp_basicsize follows that */
+	__u8 ob_type, tp_name;
 	/* of a string: below PYTHON_STR_BYTES */
 	__u8 length, state;	/* PyASCIIObject */
 	__u8 ascii;		/* sizeof(PyASCIIObject); 0: there is no layout */
 	__u8 compact;		/* sizeof(PyCompactUnicodeObject) */
 	__u8 interned;		/* bits of .state before the others */
 };
+
+/* PyTypeObject (Include/cpython/object.h), the same since 3.6: tp_basicsize, tp_itemsize
+ * after it, tp_flags, tp_weaklistoffset. */
+#define PYTHON_TP_SIZES(l)	((l)->tp_name + 8u)
+#define PYTHON_TP_FLAGS(l)	((l)->tp_name + 144u)
+#define PYTHON_TP_WEAK(l)	((l)->tp_name + 184u)
+/* Its tp_flags: those that say whose subclass it is (Py_TPFLAGS_*_SUBCLASS), that it was
+ * made by a class statement (HEAPTYPE), and that it is complete. */
+#define PYTHON_TYPE_BITS	(0xff000000ULL | 1 << 9 | PYTHON_TYPE_READY)
+#define PYTHON_TYPE_READY	(1ULL << 12)
+#define PYTHON_TYPE_BYTES	(1ULL << 27)
+#define PYTHON_TYPE_STR		(1ULL << 28)
 
 #define PYTHON_NEXT		8	/* PyThreadState.next */
 #define PYTHON_FRAME_BYTES	128	/* with f_lasti; 80 do without */

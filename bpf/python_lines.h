@@ -27,6 +27,10 @@ struct python_lines {
 	__u8 copies;		/* of a code object */
 };
 
+/* PyCode_Type: tp_itemsize, and tp_weaklistoffset: before 3.11 co_zombieframe is between */
+#define PYTHON_CODE_ITEM(t)	((t)->unit ? 0u : 2u)
+#define PYTHON_CODE_WEAK(t)	((t)->table + ((t)->unit ? 16u : 8u))
+
 #define PYTHON_COPIES(array)	((array) + 8)	/* after their number */
 
 #define PYTHON_BYTES_DATA	16	/* PyBytesObject: from .ob_size to .ob_sval */

@@ -6,7 +6,6 @@ list of words: the path of a java, or ROOT!PATH for one in a root of its own (wi
 everything that it needs).
 """
 import collections
-import ctypes
 import glob
 import json
 import os
@@ -21,7 +20,6 @@ from pprof import read_pprof
 HERE = os.path.join(ROOT, "tests", "live")
 KNOWN = (8, 11, 17, 21, 25, 26, 27)
 NO_NAME = "[Java, no name]"
-SYS_process_madvise, MADV_PAGEOUT = 440, 21
 END = "[stack ends: "
 BAD = (NO_NAME, "[no name]", "[JIT code, no names]", "[frames missing]")
 # in a root: /proc, and the folder of the classes at the same place as here
@@ -123,27 +121,6 @@ class Stack:
     def __repr__(self):
         end = f" [{self.end}]" if self.end else ""
         return f"{self.count} {self.thread}: {';'.join(self.methods)}{end}"
-
-
-class Piece(ctypes.Structure):
-    _fields_ = [("at", ctypes.c_void_p), ("len", ctypes.c_size_t)]
-
-
-def page_out(pid, ending):
-    """Take what a process maps of such files out of its memory, but what it wrote there: as a
-    host does that is short of memory.  How many bytes that were."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    fd, n = os.pidfd_open(pid), 0
-    with open(f"/proc/{pid}/maps", encoding="utf-8") as maps:
-        for line in maps:
-            if line.rstrip().endswith(ending):
-                start, end = (int(x, 16) for x in line.split()[0].split("-"))
-                done = libc.syscall(SYS_process_madvise, fd,
-                                    ctypes.byref(Piece(start, end - start)), 1, MADV_PAGEOUT, 0)
-                assert done == end - start, os.strerror(ctypes.get_errno())
-                n += done
-    os.close(fd)
-    return n
 
 
 THREADS = "java|main|thread-.*|Thread-.*|ForkJoi.*|"	# Java's, not the compiler's, nor the collector's

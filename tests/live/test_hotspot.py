@@ -9,9 +9,10 @@ import subprocess
 import tempfile
 import time
 
-from hotspot import (HERE, KNOWN, NO_NAME, cpu_limit, jdks, javac, judge, marks, page_out, profile,
+from hotspot import (HERE, KNOWN, NO_NAME, cpu_limit, jdks, javac, judge, marks, profile,
                      samples_of, stacks_of, when_known)
 from live import Skip, Suite, record, say
+from pages import page_out
 
 suite = Suite()
 tmp = tempfile.TemporaryDirectory(prefix="trifold-test-hotspot-")

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Python programs come out as Python itself sees them: functions, files and lines."""
+import contextlib
 import functools
 import glob
 import os
@@ -9,9 +10,11 @@ import shutil
 import subprocess
 import tempfile
 import threading
+import time
 
 from chance import least
 from live import ROOT, compile_c, folded, leaving_nothing, learned, record, say
+from pages import MemoryGroup, page_out
 from pprof import read_pprof
 from rows import Rows
 
@@ -135,6 +138,87 @@ def share(stacks, want, part, minimum):
     good = sum(n for f, n in stacks if want(f))
     say(f"{good} of {total}")
     assert total > minimum and good >= least(part, total), stacks[:10]
+
+
+# --- pages of the interpreter's file that the process has not mapped in ---------------
+
+SORTED = ["<module>", "main", "by_sort", "<lambda>", "method", "burn"]
+
+
+def judge_sorted(t, pid, what):
+    say(f"{what}:")
+    # before 3.11 no name says what a function is in
+    stacks = [([x.rpartition(".")[2] if x != "<lambda>" else x for x in f], n) for f, n in functions_of(t, pid)]
+    share(stacks, lambda f: through(f, SORTED), 0.95, 30)
+
+
+def judge_all(t, called):
+    """{pid: what it is}: all of them, then the first that fails."""
+    failed = None
+    for pid, what in called.items():
+        try:
+            judge_sorted(t, pid, what)
+        except AssertionError as e:
+            failed = failed or AssertionError(f"{what}: {str(e)[:1000]}")
+    if failed:
+        raise failed
+
+
+def own_copy(t, path, name):
+    """Of the interpreter and its library, which no other process maps: pages that others have mapped stay.  Words, to
+    be followed by others."""
+    exe = shutil.copy(os.path.realpath(path), t.path(name))
+    needs = subprocess.run(["ldd", exe], capture_output=True, text=True, check=True).stdout
+    library = re.search(r"libpython\S* => (\S+)", needs)
+    if not library:
+        return [exe]
+    # in the place of the one of that name
+    return ["env", "LD_PRELOAD=" + shutil.copy(library.group(1), t.path(name + ".so")), exe]
+
+
+def burns(t, *words, **more):
+    """A program that says its number, or a child's, and then burns; that number."""
+    return int(t.start(*words, **more).stdout.readline())
+
+
+@rows.test
+def forked_children(t):
+    """a child of fork(), which runs Python only: each version"""
+    pids = {burns(t, path, "-S", CHAIN, LIFE, "forked"): v for path, v in pythons().items()}
+    yield
+    judge_all(t, {pid: f"3.{v}" for pid, v in pids.items()})
+
+
+@rows.test
+def paged_out(t):
+    """what is mapped of files was taken out of memory: each version"""
+    pids = {}
+    for i, (path, v) in enumerate(pythons().items()):
+        words = own_copy(t, path, f"python-out-{i}")
+        os.sync()		# what is not on the disk cannot be taken
+        pids[burns(t, *words, "-S", CHAIN, LIFE, "told")] = v
+    time.sleep(1)		# they burn
+    for pid in pids:
+        assert page_out(pid) > 1 << 20
+    yield
+    judge_all(t, {pid: f"3.{v}" for pid, v in pids.items()})
+
+
+@rows.test
+def memory_taken_back(t):
+    """the kernel took back what a memory cgroup has of files"""
+    group = MemoryGroup(f"trifold-test-{os.getpid()}")
+    words = own_copy(t, "/usr/bin/python3", "python-taken")
+    os.sync()
+    for w in words:		# its pages belong to who reads them first
+        with contextlib.suppress(OSError), open(w.rpartition("=")[2], "rb") as f:
+            os.posix_fadvise(f.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    pid = burns(t, "sh", "-ec", f'echo $$ >{group.path}/cgroup.procs; exec "$@"', "sh", *words, "-S", CHAIN, LIFE, "told")
+    time.sleep(1)
+    group.reclaim()
+    yield
+    group.remove()
+    judge_all(t, {pid: group.path})
 
 
 @rows.test

@@ -18,7 +18,10 @@ struct py_memory {
 	size_t size, n;
 	__u32 version;		/* of bpf/python.h */
 	__u64 code_type, str_type, bytes_type;
+	__u64 names;		/* of these types: PY_NAMES bytes */
 };
+
+#define PY_NAMES	48
 
 static struct py_memory py;
 
@@ -62,14 +65,40 @@ static inline __u64 py_str_size(void)
 	return py_layout()->compact + 8u;
 }
 
-static inline __u64 py_type(const char *name, __u64 size)
+/* What a type has but for its name and size, which is called what CPython calls it. */
+struct py_kind {
+	__u64 item, flags, weak;
+};
+
+static inline struct py_kind py_code_kind(void)
 {
-	__u64 type = py_alloc(64), text = py_alloc(16);
+	const struct python_lines *t = &python_lines_table[py.version];
+
+	/* tp_flags as in 3.13: BASETYPE and others, too */
+	return (struct py_kind){ PYTHON_CODE_ITEM(t), 0x1102, PYTHON_CODE_WEAK(t) };
+}
+
+static const struct py_kind py_str_kind = { 0, 0x10401502, 0 };
+static const struct py_kind py_bytes_kind = { 1, 0x8401502, 0 };
+
+static inline __u64 py_type_named(__u64 name, __u64 size, const struct py_kind *kind)
+{
+	__u64 type = py_alloc(256);
+
+	py_put(type + py_layout()->tp_name, name);
+	py_put(type + PYTHON_TP_SIZES(py_layout()), size);
+	py_put(type + PYTHON_TP_SIZES(py_layout()) + 8, kind->item);
+	py_put(type + PYTHON_TP_FLAGS(py_layout()), kind->flags);
+	py_put(type + PYTHON_TP_WEAK(py_layout()), kind->weak);
+	return type;
+}
+
+static inline __u64 py_type(const char *name, __u64 size, const struct py_kind *kind)
+{
+	__u64 text = py_alloc(16);
 
 	strcpy(py_at(text), name);
-	py_put(type + py_layout()->tp_name, text);
-	py_put(type + py_layout()->tp_name + 8, size);
-	return type;
+	return py_type_named(text, size, kind);
 }
 
 /* Of n characters; kind 0: ASCII, else the bytes of one. */
@@ -177,9 +206,16 @@ static inline __u64 py_runtime(__u32 key, __u64 thread)
 
 static inline void py_types(void)
 {
-	py.code_type = py_type("code", python_lines_table[py.version].basic);
-	py.str_type = py_type("str", py_str_size());
-	py.bytes_type = py_type("bytes", 33);
+	struct py_kind code = py_code_kind();
+
+	py.names = py_alloc(PY_NAMES);
+	strcpy(py_at(py.names), "code");
+	strcpy(py_at(py.names + 16), "str");
+	strcpy(py_at(py.names + 32), "bytes");
+	py.code_type = py_type_named(py.names, python_lines_table[py.version].basic, &code);
+	py.str_type = py_type_named(py.names + 16, py_str_size(), &py_str_kind);
+	py.bytes_type = py_type_named(py.names + 32, py_layout()->length + PYTHON_BYTES_DATA + 1u,
+				      &py_bytes_kind);
 }
 
 #define EACH_VERSION(v)							\

@@ -23,7 +23,7 @@ static struct object {
 	__u64 at;
 	const void *bytes;		/* of TEXT and LINES */
 	size_t n;
-} objects[64];
+} objects[96];
 static __u32 n_objects;
 
 static const struct object *object_at(__u64 addr)
@@ -141,26 +141,54 @@ static void add_object(int what, __u64 at, const void *bytes, size_t n)
 	objects[n_objects++] = (struct object){ what, at, bytes, n };
 }
 
+#define UNREADABLE	8	/* where no memory is */
+
+/* Types whose name cannot be read and that differ in one word from the one that is meant,
+ * and objects of them. */
+static void make_nameless_lookalikes(const __u64 *marks, size_t n)
+{
+	__u64 basic = python_lines_table[py.version].basic;
+	struct py_kind code = py_code_kind();
+
+	for (int i = 0; i < 6; i++) {
+		struct py_kind c = code, s = py_str_kind, b = py_bytes_kind;
+		__u64 more = i == 0 ? 8 : 0;
+		__u64 bits = i == 1 ? 1 << 9 : i == 2 ? 1 << 12 : i == 3 ? 1 << 29 : 0;
+
+		c.flags ^= bits, s.flags ^= bits, b.flags ^= bits;
+		c.item += i == 4, s.item += i == 4, b.item += i == 4;
+		c.weak += i == 5, s.weak += i == 5, b.weak += i == 5;
+		add_object(PLAIN, py_code(py_type_named(UNREADABLE, basic + more, &c),
+					  any_word(), any_word(), any_word(), 1), NULL, 0);
+		add_object(PLAIN, py_str(py_type_named(UNREADABLE, py_str_size() + more, &s),
+					 marks, n, i & 1), NULL, 0);
+		add_object(PLAIN, py_bytes(py_type_named(UNREADABLE, 33 + more, &b), marks, n),
+			   NULL, 0);
+	}
+}
+
 /* Types that are called nearly so, and objects of them. */
 static void make_lookalikes(void)
 {
 	static const char *const names[] = { "codec", "cod", "code ", "Code", "mode" };
 	static const char *const strs[] = { "strx", "st", "Str", "str " };
 	static const char *const bytes[] = { "bytesx", "byte", "Bytes" };
+	struct py_kind code = py_code_kind();
 	__u64 marks[16];
 
 	for (size_t i = 0; i < 16; i++)
 		marks[i] = marked_word();
 	for (size_t i = 0; i < 5; i++)
 		add_object(PLAIN, py_code(py_type(names[i],
-						  python_lines_table[py.version].basic),
+						  python_lines_table[py.version].basic, &code),
 					  any_word(), any_word(), any_word(), 1), NULL, 0);
 	for (size_t i = 0; i < 4; i++)
-		add_object(PLAIN, py_str(py_type(strs[i], py_str_size()), marks,
+		add_object(PLAIN, py_str(py_type(strs[i], py_str_size(), &py_str_kind), marks,
 					 sizeof(marks), i & 1), NULL, 0);
 	for (size_t i = 0; i < 3; i++)
-		add_object(PLAIN, py_bytes(py_type(bytes[i], 33), marks, sizeof(marks)),
-			   NULL, 0);
+		add_object(PLAIN, py_bytes(py_type(bytes[i], 33, &py_bytes_kind), marks,
+					   sizeof(marks)), NULL, 0);
+	make_nameless_lookalikes(marks, sizeof(marks));
 }
 
 static void make_strings(void)

@@ -23,12 +23,14 @@
 
 static __s64 thread_at;			/* PYTHON_THREAD_AT */
 static size_t readable = SIZE;		/* bytes of it */
+static __u64 absent;			/* if not 0: PY_NAMES bytes are not mapped in */
 
 long bpf_probe_read_user(void *dst, __u32 size, const void *src)
 {
-	__u64 off = (__u64)(uintptr_t)src - BASE;
+	__u64 addr = (__u64)(uintptr_t)src, off = addr - BASE;
 
-	if (off > readable || readable - off < size) {
+	if (off > readable || readable - off < size ||
+	    (absent && addr + size > absent && addr < absent + PY_NAMES)) {
 		memset(dst, 0, size);
 		return -EFAULT;
 	}
@@ -440,6 +442,62 @@ TEST(python_tables_of_lines_are_bytes)
 	}
 }
 
+/* --- the page with the names of the types is not mapped in ------------------------- */
+
+static void expect_types(bool code, bool str, bool bytes)
+{
+	struct python_state p = found(), q = p;
+	struct python_frame f = { 0 };
+	struct python_text t = { 0 };
+
+	CHECK_EQ(python_next(&p, &f) != PYTHON_BROKEN, code);
+	CHECK_EQ(python_read_str(&q, made.name, &t), str);
+	CHECK_EQ(python_read_bytes(&q, made.lines, &t), bytes);
+	CHECK(!python_read_str(&q, made.lines, &t) && !python_read_bytes(&q, made.name, &t));
+}
+
+/* With this word of all types changed they are none; but then back. */
+static void expect_none_with(__u64 at, __u64 bits)
+{
+	__u64 types[] = { py.code_type, py.str_type, py.bytes_type };
+
+	for (int i = 0; i < 3; i++)
+		py_put(types[i] + at, py_get(types[i] + at) ^ bits);
+	expect_types(false, false, false);
+	for (int i = 0; i < 3; i++)
+		py_put(types[i] + at, py_get(types[i] + at) ^ bits);
+	expect_types(true, true, true);
+}
+
+TEST(python_types_are_known_without_their_names)
+{
+	EACH_VERSION(v) {
+		const struct python_layout *l = &python_layouts[v];
+
+		make(v, UINT32_MAX);
+		absent = py.names;
+		expect_frames();
+		expect_types(true, true, true);
+		for (int bit = 0; bit < 8; bit++) {
+			expect_none_with(PYTHON_TP_SIZES(l), 1ULL << bit);
+			expect_none_with(PYTHON_TP_SIZES(l) + 8, 1ULL << bit);
+			expect_none_with(PYTHON_TP_WEAK(l), 1ULL << bit);
+			expect_none_with(PYTHON_TP_FLAGS(l), 1ULL << (24 + bit));
+		}
+		expect_none_with(PYTHON_TP_FLAGS(l), 1 << 9);	/* made by a class statement */
+		expect_none_with(PYTHON_TP_FLAGS(l), 1 << 12);	/* not complete */
+		/* others do not count */
+		py_put(py.code_type + PYTHON_TP_FLAGS(l), 1ULL << 12 | 1ULL << 40 | 1 << 8);
+		expect_types(true, true, true);
+		/* what can be read says it: then nothing else does */
+		absent = 0;
+		strcpy(py_at(py.names), "codec");
+		strcpy(py_at(py.names + 16), "Str");
+		strcpy(py_at(py.names + 32), "byte");
+		expect_types(false, false, false);
+	}
+}
+
 /* --- broken memory --------------------------------------------------------------- */
 
 /* What the walk gives are code objects by their type, and it ends. */
@@ -454,7 +512,7 @@ static int walk(void)
 		struct python_text t = { 0 };
 		enum python_found got = python_next(&p, &f);
 		__u64 type = 0, name = 0;
-		char text[5] = "";
+		char text[8] = "";
 
 		if (got == PYTHON_BROKEN)
 			break;
@@ -462,8 +520,10 @@ static int walk(void)
 			continue;
 		bpf_probe_read_user(&type, 8, (void *)(f.code + py_layout()->ob_type));
 		bpf_probe_read_user(&name, 8, (void *)(type + py_layout()->tp_name));
-		bpf_probe_read_user(text, 5, (void *)name);
-		CHECK(!memcmp(text, "code", 5));
+		if (!bpf_probe_read_user(text, 8, (void *)name))
+			CHECK(!memcmp(text, "code", 5));
+		else
+			CHECK_EQ(type, py.code_type);
 		if (python_read_str(&p, f.name, &t))
 			CHECK(t.bytes <= 4 << 16);
 		n++;

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""pages - take a process's pages of files out of its memory, as a host does that is short of memory"""
+import contextlib
+import ctypes
+import os
+
+from live import Skip
+
+SYS_process_madvise, MADV_PAGEOUT = 440, 21
+
+
+class Piece(ctypes.Structure):
+    _fields_ = [("at", ctypes.c_void_p), ("len", ctypes.c_size_t)]
+
+
+def page_out(pid, ending=""):
+    """What a process maps of files whose names end so, but what it wrote there, and what others map.  How many bytes
+    its mappings of them are."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    fd, n = os.pidfd_open(pid), 0
+    with open(f"/proc/{pid}/maps", encoding="utf-8") as maps:
+        for line in maps:
+            words = line.rstrip("\n").split(maxsplit=5)
+            if len(words) < 6 or not words[5].startswith("/") or not words[5].endswith(ending):
+                continue
+            start, end = (int(x, 16) for x in words[0].split("-"))
+            done = libc.syscall(SYS_process_madvise, fd, ctypes.byref(Piece(start, end - start)), 1, MADV_PAGEOUT, 0)
+            assert done == end - start, os.strerror(ctypes.get_errno())
+            n += done
+    os.close(fd)
+    return n
+
+
+class MemoryGroup:
+    """A cgroup of its own whose memory is counted; with the second hierarchy or the first."""
+    def __init__(self, name):
+        self.path = next((p for p in (f"/sys/fs/cgroup/memory/{name}", f"/sys/fs/cgroup/{name}") if self.made(p)), None)
+        if not self.path:
+            raise Skip("no memory cgroup can be made")
+
+    @staticmethod
+    def made(path):
+        """Its parent must count memory already: that is not changed here."""
+        try:
+            os.mkdir(path)
+        except OSError:
+            return False
+        if any(os.path.exists(f"{path}/{f}") for f in ("memory.reclaim", "memory.force_empty")):
+            return True
+        os.rmdir(path)
+        return False
+
+    def reclaim(self):
+        """Take back what can be taken: what is in files, and is not dirty."""
+        os.sync()
+        for name, word in (("memory.reclaim", "4G"), ("memory.force_empty", "0")):
+            with contextlib.suppress(OSError):	# EAGAIN: it was less than that
+                with open(f"{self.path}/{name}", "w", encoding="ascii") as f:
+                    f.write(word)
+
+    def remove(self):
+        """When its last process has ended."""
+        with contextlib.suppress(FileNotFoundError):
+            os.rmdir(self.path)
