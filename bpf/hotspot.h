@@ -22,6 +22,15 @@
 #define HOTSPOT_BSM		32
 #define HOTSPOT_LAYOUTS		64		/* a power of two */
 
+enum hotspot_kind {
+	HOTSPOT_NONE = 0,	/* not in the code cache, or not recognised */
+	HOTSPOT_STUB,		/* code of the VM: unwound by frame size or frame pointer */
+	HOTSPOT_BARE,		/* code of the VM that has no frame */
+	HOTSPOT_INTERPRETER,
+	HOTSPOT_COMPILED,
+	HOTSPOT_WRAPPER,	/* of a native method */
+};
+
 /* What a member of a CodeBlob holds. */
 enum hotspot_from {
 	HOTSPOT_ADDRESS = 0,	/* an address */

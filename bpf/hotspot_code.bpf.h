@@ -39,15 +39,6 @@ struct hotspot_vm {
 	struct hotspot_heap heap[HOTSPOT_HEAPS];
 };
 
-enum hotspot_kind {
-	HOTSPOT_NONE = 0,	/* not in the code cache, or not recognised */
-	HOTSPOT_STUB,		/* code of the VM: unwound by frame size or frame pointer */
-	HOTSPOT_BARE,		/* code of the VM that has no frame */
-	HOTSPOT_INTERPRETER,
-	HOTSPOT_COMPILED,
-	HOTSPOT_WRAPPER,	/* of a native method */
-};
-
 /* Of struct hotspot_state: .inside. */
 #define HOTSPOT_FIRST	1	/* no method of this frame was appended yet */
 #define HOTSPOT_MORE	2	/* the methods that it is inlined into are next */
@@ -59,7 +50,8 @@ struct hotspot_state {
 	__u32 known;		/* .vm was looked up */
 	__u32 inside;		/* 0, or one of the above */
 	__u32 kind;		/* enum hotspot_kind, of the code at hand */
-	__u32 compiled_frames;
+	__u32 texts;		/* how often names were looked up in files */
+	__u64 unread;		/* name of the code at hand, if it is not in memory */
 	__u64 compiled_name;	/* CodeBlob._name of compiled code, once it was seen */
 	__u64 interpreter_name;
 	struct hotspot_vm vm;
@@ -192,23 +184,40 @@ static __always_inline __u64 hotspot_block(const struct hotspot_heap *heap,
 	((__u64)(a) | (__u64)(b) << 8 | (__u64)(c) << 16 | (__u64)(d) << 24 |	\
 	 (__u64)(e) << 32 | (__u64)(f) << 40 | (__u64)(g) << 48 | (__u64)(h) << 56)
 
-/* The kind of a CodeBlob, by the first eight bytes of its name. */
+/* The kind of a CodeBlob of this name, from now on. */
+static __always_inline enum hotspot_kind
+hotspot_name_means(struct hotspot_state *h, __u64 name, enum hotspot_kind kind)
+{
+	if (kind == HOTSPOT_COMPILED)
+		h->compiled_name = name;
+	if (kind == HOTSPOT_INTERPRETER)
+		h->interpreter_name = name;
+	return kind;
+}
+
+/* The kind of a CodeBlob, by the first eight bytes of its name.  If these are not in
+ * memory, h->unread is that name, and the kind is only likely. */
 static __always_inline enum hotspot_kind hotspot_kind_of(struct hotspot_state *h,
 							 __u64 name)
 {
+	__u64 text = 0;
+
+	h->unread = 0;
 	if (name == h->compiled_name && name)
 		return HOTSPOT_COMPILED;
 	if (name == h->interpreter_name && name)
 		return HOTSPOT_INTERPRETER;
-	switch (user_word(name)) {
+	if (bpf_probe_read_user(&text, sizeof(text), (void *)name)) {
+		h->unread = name;
+		return HOTSPOT_STUB;
+	}
+	switch (text) {
 	case HOTSPOT_TEXT('n', 'm', 'e', 't', 'h', 'o', 'd', 0):
-		h->compiled_name = name;
-		return HOTSPOT_COMPILED;
+		return hotspot_name_means(h, name, HOTSPOT_COMPILED);
 	case HOTSPOT_TEXT('n', 'a', 't', 'i', 'v', 'e', ' ', 'n'):
 		return HOTSPOT_WRAPPER;
 	case HOTSPOT_TEXT('I', 'n', 't', 'e', 'r', 'p', 'r', 'e'):
-		h->interpreter_name = name;
-		return HOTSPOT_INTERPRETER;
+		return hotspot_name_means(h, name, HOTSPOT_INTERPRETER);
 	case HOTSPOT_TEXT('v', 't', 'a', 'b', 'l', 'e', ' ', 'c'):
 	case HOTSPOT_TEXT('I', '2', 'C', '/', 'C', '2', 'I', ' '):
 	case HOTSPOT_TEXT('M', 'e', 't', 'h', 'o', 'd', 'H', 'a'):

@@ -15,8 +15,39 @@
 
 #include "hotspot.bpf.h"
 #include "managed.bpf.h"
+#include "remember.bpf.h"
 #include "runtime.h"
 #include "state.bpf.h"
+
+#define HOTSPOT_TEXTS	32	/* names that are looked up in files, in a sample */
+
+/*
+ * The kind of the code at hand, whose name is on a page that is not in memory: the table of
+ * the file says which text lies there.  The kernel says whose file that is, so a process
+ * can lie only to itself.
+ */
+__weak __noinline int hotspot_kind_by_file(void)
+{
+	struct scratch *s = scratch();
+	const struct unwind_rule *r;
+	struct file_entry *f;
+	__u32 kind;
+
+	if (!s || s->hotspot.texts >= HOTSPOT_TEXTS)
+		return 0;
+	s->hotspot.texts++;
+	if (!find_vma(s->hotspot.unread) || !s->m.has_file)
+		return 0;
+	f = bpf_map_lookup_elem(&files, &s->m.key);
+	if (!f || f->runtime != RUNTIME_HOTSPOT || !f->pages)
+		return 0;
+	r = rule_at(look_up_rule(f->dir, f->pages,
+				 s->hotspot.unread - s->m.start + s->m.off));
+	kind = r && r->cfa == CFA_RUNTIME ? RUNTIME_TEXT(r) : 0;
+	if (kind > HOTSPOT_STUB && kind <= HOTSPOT_WRAPPER)
+		s->hotspot.kind = hotspot_name_means(&s->hotspot, s->hotspot.unread, kind);
+	return 0;
+}
 
 /*
  * The walk is at st.pc, in memory of no file.  If that is HotSpot's code, s->after is set
@@ -33,6 +64,8 @@ __weak __noinline int hotspot_enter(void)
 	h = &s->hotspot;
 	if (!hotspot_read_blob(h, s->st.pc))
 		return 0;
+	if (h->unread)
+		hotspot_kind_by_file();
 	h->method = 0;
 	h->scope = 0;
 	if (h->kind == HOTSPOT_INTERPRETER && !hotspot_interpreted(h, &s->st))

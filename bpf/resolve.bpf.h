@@ -8,15 +8,6 @@
 #include "requests.bpf.h"
 #include "state.bpf.h"
 
-/* Fill s->m with the mapping of addr; 0: there is none.  Global, so that it is verified
- * once. */
-__weak __noinline int find_vma(__u64 addr)
-{
-	struct scratch *s = scratch();
-
-	return s && vma_lookup(s->mm, addr, &s->m, s->vma);
-}
-
 /*
  * Text of a file that its program has moved: to have it on huge pages it copies the text
  * and maps the copy, which has no file or one without a name, at the same addresses.  So

@@ -226,6 +226,15 @@ static __always_inline struct scratch *scratch(void)
 	return bpf_map_lookup_elem(&scratch_map, &zero);
 }
 
+/* Fill s->m with the mapping of addr; 0: there is none.  Global, so that it is verified
+ * once. */
+__weak __noinline int find_vma(__u64 addr)
+{
+	struct scratch *s = scratch();
+
+	return s && vma_lookup(s->mm, addr, &s->m, s->vma);
+}
+
 static __always_inline struct cpu_counts *counts_here(void)
 {
 	__u32 cpu = bpf_get_smp_processor_id();

@@ -52,7 +52,7 @@ enum cfa_kind {
 	CFA_UNSUPPORTED,	/* CFI says something that rules cannot */
 	CFA_RUNTIME,		/* no rule: what the unwinder of the file's runtime
 				 * must know (RUNTIME_* below); at place 0, where no
-				 * code is */
+				 * code is.  At other places: which text lies there */
 	CFA__MAX
 };
 
@@ -84,6 +84,7 @@ enum ra_kind {
 
 /* The words of a rule of CFA_RUNTIME. */
 #define RUNTIME_VERSION(r)	((__u32)(r)->cfa_off)
+#define RUNTIME_TEXT(r)		((__u32)(r)->aux)
 #define RUNTIME_ROOT(r)		((__u64)(__u32)(r)->ra_off |		\
 				 (__u64)(__u32)(r)->fp_off << 32)
 

@@ -28,9 +28,10 @@ static int build_on_row(void *ctx, uint64_t start, uint64_t end,
 	struct build *b = ctx;
 	uint64_t off, left;
 
-	if (rule->cfa == CFA_RUNTIME)
+	if (rule->cfa == CFA_RUNTIME && !start)
 		return table_builder_add(&b->table, 0, 1, rule);
-	if (!elf_file_offset(b->f, start, true, &off, &left))
+	/* text that a runtime goes by is no code */
+	if (!elf_file_offset(b->f, start, rule->cfa != CFA_RUNTIME, &off, &left))
 		return 0;
 	if (left > end - start)
 		left = end - start;

@@ -3,6 +3,7 @@
 import contextlib
 import ctypes
 import os
+import threading
 
 from live import Skip
 
@@ -29,6 +30,25 @@ def page_out(pid, ending=""):
             n += done
     os.close(fd)
     return n
+
+
+@contextlib.contextmanager
+def paged_out(pids):
+    """Meanwhile, again and again: what runs brings pages back, and those beside them."""
+    over = threading.Event()
+
+    def work():
+        while not over.wait(0.2):
+            for pid in pids:
+                with contextlib.suppress(OSError, AssertionError):	# it changes its mappings, or has ended
+                    page_out(pid)
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
 
 
 class MemoryGroup:

@@ -3,8 +3,10 @@
 """Java programs come out as Java sees them: classes, methods, files and lines.
 
 One recording of each JDK has the programs of most tests; it is made when the first of them runs."""
+import collections
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 import time
@@ -12,7 +14,7 @@ import time
 from hotspot import (HERE, KNOWN, NO_NAME, cpu_limit, jdks, javac, judge, marks, profile,
                      samples_of, stacks_of, when_known)
 from live import Skip, Suite, record, say
-from pages import page_out
+from pages import page_out, paged_out
 
 suite = Suite()
 tmp = tempfile.TemporaryDirectory(prefix="trifold-test-hotspot-")
@@ -262,6 +264,50 @@ def out_of_memory(jdk, mode):
         finally:
             p.kill()
     return stacks_of(OUT)
+
+
+OWN_LIBRARY = 'mount --bind "$0" "$1" && shift && exec "$@"'
+
+
+def with_own_library(jdk, name):
+    """Words before a program's: its libjvm.so is a copy that no other process maps, so its pages can be taken."""
+    library = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(jdk.java))), "lib", "server", "libjvm.so")
+    if jdk.root or not os.path.exists(library):
+        return jdk.command(classes())
+    copy = shutil.copy(library, os.path.join(tmp.name, name))
+    return ["unshare", "-m", "--propagation", "private", "sh", "-ec", OWN_LIBRARY, copy, library, jdk.java]
+
+
+@suite.test
+def files_paged_out():
+    """each version: all that is mapped of files, the JVM's own too, was taken out of memory"""
+    modes = {"compiled": ([], "chain"), "in one heap": (["-XX:-SegmentedCodeCache"], "chain"),
+             "interpreted": (["-Xint"], "streams")}
+    wanted = [(jdk, how) for jdk in every() for how, (flags, _) in modes.items() if jdk.has(*flags)]
+    running = []
+    try:
+        for jdk, how in wanted:
+            flags, mode = modes[how]
+            words = with_own_library(jdk, f"libjvm-{len(running)}.so")
+            os.sync()		# what is not on the disk cannot be taken
+            running.append(subprocess.Popen([*words, "-Xmx128m", *APART, *flags, "-cp", classes(), "HotspotLoad", "120",
+                                             mode], stdout=subprocess.PIPE, text=True))
+            assert running[-1].stdout.readline() == "burns\n"
+        time.sleep(1)		# until it is compiled
+        for p in running:
+            assert page_out(p.pid) > 8 << 20
+        with paged_out([p.pid for p in running]):
+            record(OUT, "--duration", "6", "--frequency", "499")
+    finally:
+        for p in running:
+            p.kill()
+            p.wait()
+    by_pid = collections.defaultdict(list)
+    for s in stacks_of(OUT):
+        by_pid[s.pid].append(s)
+    for (jdk, how), p in zip(wanted, running):
+        chain = {"chain": PLAIN[2:-1], "streams": [r"HotspotLoad\.streams", *CALLS["streams"]]}[modes[how][1]]
+        judge(f"{jdk.feature} {how}, paged out", by_pid[p.pid], *TOP, *chain, BURN, least=0.95, minimum=60)
 
 
 @shared(every)

@@ -120,6 +120,15 @@ struct hs_odd {
 				 * fields, then the types */
 	int missing;		/* which is not there */
 	bool no_end;		/* no entry without a name ends the table */
+	uint32_t texts;		/* how often the name of compiled code is there, more than
+				 * its type is */
+};
+
+/* Names of kinds of code. */
+#define HS_TEXTS	6
+static const char *const hs_texts[HS_TEXTS] = {
+	"nmethod", "native nmethod", "Interpreter", "vtable chunks", "I2C/C2I adapters",
+	"MethodHandles adapters",
 };
 
 struct hotspot_image {
@@ -320,6 +329,10 @@ static inline void hs_make(struct hotspot_image *h, enum hs_release r,
 	text = (h->strings_at + 2560) / 16 * 16;
 	h->data_at = (text + 1024) / 16 * 16;
 	hs_tables(h, odd, r, HS_TEXT + text);
+	for (int i = 0; i < HS_TEXTS; i++)
+		hs_string(h, hs_texts[i]);
+	for (uint32_t i = 0; i < odd->texts; i++)
+		hs_string(h, hs_texts[0]);
 	image_put(&h->im, h->strings, h->n_strings);
 	image_section(&h->im, ".rodata", SHT_PROGBITS, h->strings_at,
 		      HS_STRINGS + h->strings_at, h->n_strings)->sh_flags = SHF_ALLOC;

@@ -7,6 +7,7 @@
 #include "bpf/runtime.h"
 #include "symbolizerd/elf/elf_symbols.h"
 #include "symbolizerd/runtimes/hotspot/find.h"
+#include "symbolizerd/runtimes/hotspot/texts.h"
 #include "symbolizerd/unwind/table.h"
 #include "tests/unit/runtime_image.h"
 
@@ -70,6 +71,63 @@ TEST(hotspot_row_says_where_the_heaps_are)
 		CHECK_EQ(table_lookup(table, 1)->cfa, CFA_NONE);
 		free(table);
 	}
+}
+
+/* The kind that the table gives for the text at a place of the file; 0: none. */
+static uint32_t kind_at(const void *table, uint64_t off)
+{
+	const struct unwind_rule *rule = table_lookup(table, off);
+
+	return rule && rule->cfa == CFA_RUNTIME ? RUNTIME_TEXT(rule) : 0;
+}
+
+/* How often the text is in the strings; how often the table says so is added. */
+static uint32_t text_count(const void *table, const char *text, uint32_t kind,
+			   uint32_t *said)
+{
+	uint32_t n = 0;
+
+	for (uint64_t i = 1; i < image.n_strings; i++) {
+		if (strcmp(image.strings + i, text))
+			continue;
+		*said += kind_at(table, image.strings_at + i) == kind;
+		n++;
+	}
+	return n;
+}
+
+TEST(hotspot_rows_say_where_the_names_of_kinds_are)
+{
+	static const uint32_t kinds[HS_TEXTS] = { HOTSPOT_COMPILED, HOTSPOT_WRAPPER,
+		HOTSPOT_INTERPRETER, HOTSPOT_BARE, HOTSPOT_BARE, HOTSPOT_BARE };
+
+	for (int r = 0; r < HS_RELEASES; r++) {
+		uint32_t n = 0, said = 0;
+		void *table;
+
+		hs_make(&image, r, &(struct hs_odd){ .by_code = true });
+		table = image_table(&image.im);
+		for (int i = 0; i < HS_TEXTS; i++)
+			n += text_count(table, hs_texts[i], kinds[i], &said);
+		/* the end of another text, too */
+		CHECK(n > HS_TEXTS + 1 && said == n);
+		CHECK_EQ(kind_at(table, image.strings_at), 0);
+		free(table);
+	}
+}
+
+/* A file that is full of them does not get as many rows. */
+TEST(hotspot_names_of_kinds_are_counted)
+{
+	uint32_t n, said = 0;
+	void *table;
+
+	hs_make(&image, HS_8, &(struct hs_odd){ .by_code = true, .texts = 90 });
+	table = image_table(&image.im);
+	n = text_count(table, hs_texts[0], HOTSPOT_COMPILED, &said);
+	/* what lies right behind the last one is not told from it */
+	CHECK(n > 90 && said >= TEXTS_EACH && said <= TEXTS_EACH + 1);
+	free(table);
 }
 
 /* A debugger's library, say, names the tables, too. */

@@ -8,6 +8,7 @@
 #include "symbolizerd/elf/elf_symbols.h"
 #include "symbolizerd/runtimes/hotspot/claims.h"
 #include "symbolizerd/runtimes/hotspot/self.h"
+#include "symbolizerd/runtimes/hotspot/texts.h"
 
 enum { FIELDS, TYPES, SYMBOLS };
 
@@ -101,16 +102,35 @@ static bool hotspot_file_start(const struct elf_file *f, uint64_t *ret)
 	return false;
 }
 
+struct hotspot_out {
+	cfi_row_fn fn;
+	void *ctx;
+};
+
+static int hotspot_text_row(void *ctx, uint64_t at, uint32_t kind)
+{
+	const struct hotspot_out *out = ctx;
+
+	return out->fn(out->ctx, at, at + 1, &(struct unwind_rule){
+		.cfa = CFA_RUNTIME, .aux = (int32_t)kind,
+	});
+}
+
 int hotspot_rows(const struct elf_file *f, cfi_row_fn fn, void *ctx)
 {
+	struct hotspot_out out = { fn, ctx };
 	struct hotspot_file h;
 	uint64_t root;
+	int r;
 
 	if (!hotspot_find_in(f, &h) || !h.layout || !hotspot_file_start(f, &root))
 		return JOB_OK;
 	root = h.root - root;
-	return fn(ctx, 0, 1, &(struct unwind_rule){
+	r = fn(ctx, 0, 1, &(struct unwind_rule){
 		.cfa = CFA_RUNTIME, .cfa_off = (int32_t)h.layout,
 		.ra_off = (int32_t)root, .fp_off = (int32_t)(root >> 32),
 	});
+	if (r)
+		return r;
+	return texts_find(f, hotspot_text_row, &out);
 }
