@@ -64,7 +64,8 @@ _Static_assert(FRAME__KINDS <= 16, "kinds: 4 bits");
  * FRAME_MANAGED: the runtime, the place in the function (in units of the runtime, for a
  * line), and a cookie, which differs when the address is reused for another function.
  */
-#define MANAGED_AT_MAX		0xfffffffULL
+#define MANAGED_AT_MAX		0xfffffffULL	/* not known */
+#define MANAGED_AT_START	(MANAGED_AT_MAX - 1)	/* before the first instruction */
 #define MANAGED_COOKIE(x)	((__u32)((x) & 0xffffff))
 #define MANAGED_WORD(runtime, cookie, at)				\
 	FRAME_WITH_MORE(FRAME_WORD(FRAME_MANAGED,			\

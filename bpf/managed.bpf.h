@@ -288,8 +288,9 @@ __weak __noinline int python_step(void)
 		else
 			send_lines_soon(s);
 	}
-	push(s, MANAGED_WORD(RUNTIME_PYTHON, cookie,
-			     f.at < MANAGED_AT_MAX ? f.at : MANAGED_AT_MAX));
+	if (f.at >= MANAGED_AT_START)
+		f.at = f.at == PYTHON_BEGINS ? MANAGED_AT_START : MANAGED_AT_MAX;
+	push(s, MANAGED_WORD(RUNTIME_PYTHON, cookie, f.at));
 	push(s, f.code);
 	s->st.depth++;
 	s->managed++;

@@ -72,11 +72,12 @@ struct python_state {
 };
 
 #define PYTHON_NOWHERE	(~0ULL)
+#define PYTHON_BEGINS	(~1ULL)		/* before the first instruction */
 
 /* A frame, found. */
 struct python_frame {
 	__u64 code, name, filename, lines;
-	__u64 at;		/* in the code, bytes; or PYTHON_NOWHERE */
+	__u64 at;		/* in the code, bytes; or one of the above */
 	__u32 line;		/* the first one of its function */
 };
 
@@ -330,7 +331,8 @@ static __always_inline __u64 python_copy(const struct python_lines *t, __u64 cod
 }
 
 /* The place of a frame in its code, bytes; PYTHON_NOWHERE if it is beyond the code, so
- * that no other number leaves. */
+ * that no other number leaves.  One that has not begun has f_lasti -1, or points to the
+ * instruction of two bytes that would be before its first one. */
 static __always_inline __u64 python_place(const struct python_state *p,
 					  const struct python_layout *l,
 					  const struct python_lines *t, __u64 at,
@@ -339,13 +341,15 @@ static __always_inline __u64 python_place(const struct python_state *p,
 	__u64 size;
 
 	if (t->unit) {
+		if ((__u32)at == ~0U)
+			return PYTHON_BEGINS;
 		at = (__u64)(__u32)at * t->unit;
 		size = user_word(PYTHON_AT(p->code_words, t->code) + l->length);
 	} else {
 		at -= copy ? python_copy(t, code, copy) : code + t->code;
 		size = 2 * PYTHON_AT(p->code_words, l->length);
 	}
-	return at < size ? at : PYTHON_NOWHERE;
+	return at < size || at == PYTHON_BEGINS ? at : PYTHON_NOWHERE;
 }
 
 /* At the end of a chunk of frames only PYTHON_FRAME_LEAST bytes may be mapped. */

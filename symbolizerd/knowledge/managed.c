@@ -182,6 +182,8 @@ static void managed_settle(struct managed *m, uint32_t wanted, uint32_t number)
 
 uint32_t managed_line(const struct managed_function *f, uint32_t at)
 {
+	if (at == MANAGED_AT_START)
+		return f->line;
 	return line_table_line(f->form, f->lines, f->n_lines,
 			       f->n_lines < TEXT_LINES_MAX * TEXT_BYTES,
 			       f->line, at);

@@ -234,6 +234,19 @@ def exceptions_and_depth(t):
 
 
 @rows.test
+def not_begun(t):
+    """a function that has not begun yet is at its first line: each version"""
+    where = marks()
+    chain = [f"traced python_chain.py:{where['traced']}", f"not_begun python_chain.py:{where['begun']}", "burn"]
+    pids = {burns(t, path, "-S", CHAIN, LIFE, "traced"): v for path, v in pythons().items()}
+    yield
+    for pid, v in pids.items():
+        say(f"3.{v}:")
+        stacks = [(own_frames(f), n) for f, n in of_process(t, pid)]
+        share([(f, n) for f, n in stacks if f], lambda f: matches([x for x in f if "lambda" not in x], chain), 0.95, 30)
+
+
+@rows.test
 def no_loop_stays(t):
     """where Python's frames are known, its loop is not shown"""
     pid = t.start(next(iter(pythons())), CHAIN, LIFE, "by_sort").pid

@@ -127,7 +127,7 @@ static void check_managed(const __u64 *w)
 	CHECK(o && o->what == CODE);
 	CHECK(is_cookie(MANAGED_COOKIE_OF(*w), o->at));
 	/* no number but a place in code */
-	CHECK(MANAGED_AT(*w) == MANAGED_AT_MAX || MANAGED_AT(*w) < PY_CODE_SIZE);
+	CHECK(MANAGED_AT(*w) >= MANAGED_AT_START || MANAGED_AT(*w) < PY_CODE_SIZE);
 	for (__u32 i = 0; i < n_texts; i++)
 		check_text(texts[i], o->at);
 	n_texts = 0;

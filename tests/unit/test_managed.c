@@ -338,6 +338,7 @@ TEST(managed_lines)
 	CHECK_EQ(managed_line(f, 119), 69);
 	CHECK_EQ(managed_line(f, 121), 70);
 	CHECK_EQ(managed_line(f, 122), 170);
+	CHECK_EQ(managed_line(f, MANAGED_AT_START), 10);
 	/* without a table: no line */
 	number_of(1, B, COOKIE, "g");
 	CHECK_EQ(managed_line(managed_find(&m, FRAME_NUMBER(made_record.words[0])), 0), 0);

@@ -340,6 +340,28 @@ TEST(python_frame_in_a_threads_own_copy)
 	CHECK_EQ(versions, 2);
 }
 
+TEST(python_frame_that_has_not_begun)
+{
+	static const __u32 minus_one = ~0U, minus_two = ~1U;
+
+	EACH_VERSION(v) {
+		const struct python_lines *t = &python_lines_table[v];
+
+		make(v, UINT32_MAX);
+		if (t->unit)
+			memcpy(py_at(made.frame[1] + t->at), &minus_one, 4);
+		else
+			py_put(made.frame[1] + t->at, made.code[1] + t->code - 2);
+		CHECK_EQ(place_of(1), PYTHON_BEGINS);
+		/* other places before it there are none */
+		if (t->unit)
+			memcpy(py_at(made.frame[1] + t->at), &minus_two, 4);
+		else
+			py_put(made.frame[1] + t->at, made.code[1] + t->code - 4);
+		CHECK_EQ(place_of(1), PYTHON_NOWHERE);
+	}
+}
+
 /* Whose frame is on the stack: the loop's that the walk has passed over. */
 TEST(python_loop_that_was_passed_over)
 {
