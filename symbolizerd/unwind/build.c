@@ -192,9 +192,10 @@ int unwind_build(const struct elf_file *f, unwind_rows_fn rows, void **ret,
 	if (table_builder_init(&b.table))
 		return JOB_NO_MEMORY;
 	n = known_find(f, known);
-	r = build_from_eh_frame(&b);
+	r = build_from_known(&b, known, n, true);
+	r = build_settle(&b, r);
 	if (!r)
-		r = build_from_known(&b, known, n, true);
+		r = build_from_eh_frame(&b);
 	r = build_settle(&b, r);
 	if (!r)
 		r = build_from_known(&b, known, n, false);

@@ -70,6 +70,27 @@ static bool known_start_context(const struct elf_file *f, struct known_place *re
 	return hit != NULL;
 }
 
+/* --- greenlets ------------------------------------------------------------------- */
+
+/* greenlet::UserGreenlet::inner_bootstrap(_greenlet *, _object *) */
+#define GREENLET_START	"_ZN8greenlet12UserGreenlet15inner_bootstrapEP9_greenletP7_object"
+
+static bool known_greenlet(const struct elf_file *f, struct known_place *ret)
+{
+	static const char *const name = GREENLET_START;
+	Elf64_Sym s;
+
+	if (!elf_symbols_may_have(f, name))
+		return false;
+	elf_symbols_find(f, ".dyn", &name, 1, &s);
+	if (!s.st_value || !s.st_size)
+		return false;
+	*ret = (struct known_place){
+		.start = s.st_value, .end = s.st_value + s.st_size, .rule.cfa = CFA_END,
+	};
+	return true;
+}
+
 /* --- the sections .init and .fini --------------------------------------------- */
 
 #define GLUED_MAX	128	/* bytes; crti.o and crtn.o alone make 9 to 27 */
@@ -131,11 +152,11 @@ static uint32_t known_glued_section(const struct elf_file *f, const char *name,
 uint32_t known_find(const struct elf_file *f,
 		    struct known_place ret[KNOWN_MAX])
 {
-	uint32_t n;
+	uint32_t n = known_greenlet(f, ret);
 
 	if (f->ehdr.e_machine == EM_AARCH64)
-		return known_arm_sigreturn(f, ret);
-	n = known_start_context(f, ret);
+		return n + known_arm_sigreturn(f, ret + n);
+	n += known_start_context(f, ret + n);
 	n += known_glued_section(f, ".init", ret + n);
 	return n + known_glued_section(f, ".fini", ret + n);
 }

@@ -14,6 +14,11 @@
  * sysdeps/x86_64/crt[in].S; musl 1.2.3, crt/x86_64/crt[in].s): one word of frame,
  * no CFI.
  *
+ * greenlet (2.0 and later: gevent, eventlet): the function that a greenlet begins with.  Its
+ * CFI leads to whoever switched first; but a switch copies the stack only up to that
+ * function, and behind it lies what others left there.  It is exported, as are all
+ * functions of its class, and is not inlined (UserGreenlet::inner_bootstrap(), TUserGreenlet.cpp).
+ *
  * Other signal trampolines are recognised while unwinding (bpf/unwind.bpf.h).
  */
 #ifndef SYMBOLIZERD_UNWIND_KNOWN_H
@@ -30,7 +35,7 @@ struct known_place {
 				 * where it says nothing */
 };
 
-#define KNOWN_MAX	7	/* places of one file */
+#define KNOWN_MAX	8	/* places of one file */
 
 /* The places of f; their number. */
 uint32_t known_find(const struct elf_file *f,

@@ -216,6 +216,12 @@ simple("coroutine", "* *", "switches", "switches of context",
        check=some("* coroutine leaf"))
 
 
+@cases.case("greenlet", "greenlet::UserGreenlet::inner_bootstrap leaf")
+def greenlet(t, name):
+    """a greenlet, behind whose first function lies what others left on the stack"""
+    t.start(t.build("greenlet", "greenlet.c", "-rdynamic"), name)
+
+
 @cases.case("split", "_start * main realigned leaf")
 def split(t, name):
     """split stacks"""

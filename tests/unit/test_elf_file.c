@@ -245,6 +245,41 @@ TEST(elf_start_of_a_context)
 	}
 }
 
+/* A greenlet's stack ends at the function that it began with, whatever its CFI says. */
+TEST(elf_start_of_a_greenlet)
+{
+	static const char names[2][72] = {
+		"\0_ZN8greenlet12UserGreenlet15inner_bootstrapEP9_greenletP7_objecu",
+		"\0_ZN8greenlet12UserGreenlet15inner_bootstrapEP9_greenletP7_object",
+	};
+	struct table_view v;
+	void *data;
+
+	for (int i = 0; i < 4; i++) {
+		/* of a size: only so it is known where it ends */
+		const Elf64_Sym syms[] = { [1] = { 1, STT_FUNC, 0, 1, TEXT + 32, i / 2 ? 0 : 32 } };
+		bool is = i == 1;
+		uint64_t at;
+		int fd;
+
+		sample(EM_X86_64);	/* rows: 0 to 16, 32 to 64 */
+		at = image_put(&im, syms, sizeof(syms));
+		image_section(&im, ".dynsym", SHT_DYNSYM, at, 0, sizeof(syms));
+		at = image_put(&im, names[i % 2], sizeof(names[0]));
+		image_section(&im, ".dynstr", SHT_STRTAB, at, 0, sizeof(names[0]));
+		image_finish(&im);
+		fd = image_file(&im);
+		CHECK_EQ(visit(fd, &v, &data), JOB_OK);
+		CHECK_EQ(view_find(&v, text + 15)->cfa_off, 16);
+		CHECK_EQ(view_find(&v, text + 32)->cfa, is ? CFA_END : CFA_SP);
+		CHECK_EQ(view_find(&v, text + 50)->cfa, is ? CFA_END : CFA_SP);
+		CHECK_EQ(view_find(&v, text + 63)->cfa, is ? CFA_END : CFA_SP);
+		CHECK(view_find(&v, text + 64)->cfa != CFA_END);
+		free(data);
+		close(fd);
+	}
+}
+
 /* .init and .fini have no CFI, but one form in each C library. */
 TEST(elf_glued_sections)
 {
