@@ -293,7 +293,6 @@ __weak __noinline int python_is_type(__u64 version, __u64 type, __u32 which)
 /* Read the code object; false: it is none, or one of another version. */
 static __always_inline int python_read_code(struct python_state *p,
 					    const struct python_layout *l,
-					    const struct python_lines *t,
 					    __u64 code, struct python_frame *ret)
 {
 	__u64 line, type;
@@ -380,7 +379,7 @@ python_next(struct python_state *p, struct python_frame *ret)
 	p->frame = previous == p->base ? 0 : previous;
 	if (l->how == PYTHON_OWNED && entry >= PYTHON_OWNER_C)
 		return PYTHON_END;
-	if (!python_read_code(p, l, t, code, ret))
+	if (!python_read_code(p, l, code, ret))
 		return PYTHON_BROKEN;
 	ret->lines = PYTHON_AT(p->code_words, t->table);
 	ret->at = python_place(p, l, t, at, code, copy);

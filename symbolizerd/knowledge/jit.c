@@ -63,7 +63,7 @@ static bool jit_place_dropped(void *ctx, uint32_t i)
 
 	free(a->is.name);
 	free(a->was.name);
-	a->is = a->was = (struct jit_called){ NULL };
+	a->is = a->was = (struct jit_called){ .name = NULL };
 	a->state = JIT_FREE;
 	return false;
 }

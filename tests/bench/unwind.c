@@ -127,7 +127,7 @@ static struct bpf_prog_info kernel_says(void)
 	struct bpf_prog_info info = { 0 };
 	uint32_t len = sizeof(info);
 
-	if (bpf_obj_get_info_by_fd(bpf.sample_fd, &info, &len))
+	if (bpf_obj_get_info_by_fd(bpf_sample_fd(&bpf), &info, &len))
 		die("bpf_obj_get_info_by_fd", errno);
 	return info;
 }
@@ -176,7 +176,8 @@ int main(int argc, char **argv)
 	r = bpf_load(&bpf, hz, &everything);
 	if (r)
 		die("bpf_load", r);
-	r = installer_init(&installer, bpf.files_fd, bpf.slabs_fd, bpf.slab0_fd,
+	r = installer_init(&installer, bpf.files_fd, bpf_map_fd(&bpf, "slabs"),
+			   bpf_map_fd(&bpf, "slab0"),
 			   256u << 20);
 	if (r)
 		die("installer_init", r);
@@ -184,8 +185,8 @@ int main(int argc, char **argv)
 		die("bpf_list", errno);
 	start_children(kind_of(load), atoi(load));
 	stats = bpf_enable_stats(BPF_STATS_RUN_TIME);
-	rb = ring_buffer__new(bpf.ring_fd, on_record, NULL, NULL);
-	r = sampling_open(&sampling, bpf.sample_fd, bpf.cpus, hz);
+	rb = ring_buffer__new(bpf_map_fd(&bpf, "ring"), on_record, NULL, NULL);
+	r = sampling_open(&sampling, bpf_sample_fd(&bpf), bpf.cpus, hz);
 	if (r)
 		die("sampling_open", r);
 	sampling_enable(&sampling);

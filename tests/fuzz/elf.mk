@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 FUZZ += elf_file cfi_walk symbol_index frame_names
-fuzz_elf_file_SRCS := $(ELF_VISIT)
+fuzz_elf_file_SRCS := $(sort $(ELF_VISIT) ipc/short_name.c ipc/short_java.c)
 fuzz_elf_file_LIBS := $(ELF_VISIT_LIBS)
 fuzz_cfi_walk_SRCS := $(CFI)
 fuzz_symbol_index_SRCS := symbolizerd/symbols/index.c symbolizerd/symbols/index_keep.c symbolizerd/symbols/lines_build.c common/hash_table.c

@@ -17,12 +17,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct folded_mistake m = { 0, NULL };
 	struct buffer out = { 0 };
 	struct batch b;
+	uint64_t each;
 	void *batch;
 	size_t len;
 	int r;
 
 	memcpy(copy, data, size);
-	r = from_folded(copy, size, 1 + size % 1000, &m, &batch, &len);
+	r = from_folded(copy, size, 1 + size % 1000, &m, &batch, &len, &each);
 	free(copy);
 	if (r == 1 && (!m.line || !m.what))
 		abort();

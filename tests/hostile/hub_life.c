@@ -83,10 +83,9 @@ static uint64_t file_offset(const void *addr)
 static void say_container(struct fake_loader *l)
 {
 	struct msg_cgroup m = { .request = {
-		.kind = REQUEST_CGROUP, .levels = 2, .cgroup_id = 99,
-		.name = { "docker-0123456789abcdef0123456789abcdef"
-			  "0123456789abcdef0123456789abcdef.scope",
-			  "system.slice" },
+		.kind = REQUEST_CGROUP, .pieces = 3, .cgroup_id = 99,
+		.piece = { "docker-0123456789abcdef0123456789abcdef01234567",
+			   "89abcdef0123456789abcdef.scope", "system.slice" },
 	} };
 
 	NEED(conn_send(&l->conn, MSG_CGROUP, 0, &m, sizeof(m), NULL, 0, NULL,
