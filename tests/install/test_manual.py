@@ -140,7 +140,7 @@ def daemon(name, directory, text):
         want |= set(re.findall(
             r'\{ "([a-z-]+)", (?:[01]|no_argument|required_argument), NULL', source))
         want |= set(re.findall(
-            r'(?:\{ |NUMBER\(|FLAG\(|strcmp\([^,]+, )"--([a-z-]+)"', source))
+            r'(?:\{ |NUMBER\(|FLAG\(|strcmp\([^,]+, |strlen\()"--([a-z-]+)=?"', source))
     check(f"{name}.8 has every option", options(text), want)
     synopsis = text[text.index(".Sh SYNOPSIS"):text.index(".Sh DESCRIPTION")]
     check(f"{name}.8 has them in its synopsis",
