@@ -52,7 +52,8 @@ static void send_file(uint32_t id)
 	close(fd);
 }
 
-/* Files 1 to n have no table, in any order: two workers read them. */
+/* Files 1 to n, without a name and no ELF files, are code without a table, in any order:
+ * two workers read them. */
 static void expect_none(uint32_t n)
 {
 	uint64_t end = now_ns() + 30 * NSEC_PER_SEC;
@@ -68,7 +69,7 @@ static void expect_none(uint32_t n)
 			continue;
 		msg_close_fds(&m);
 		memcpy(&e, m.buf, sizeof(e));
-		if (m.hdr.type != MSG_ENTRY || e.entry.state != FILE_BARE)
+		if (m.hdr.type != MSG_ENTRY || e.entry.state != FILE_CODE)
 			continue;
 		NEED(e.key.ino >= 1 && e.key.ino <= n);
 		left -= !seen[e.key.ino];
