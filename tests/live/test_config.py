@@ -424,7 +424,7 @@ def reload():
             run.hup()
             assert "interval of [sampling] is \"2\" at the next start" in run.said(), run.said()
             assert "Reloaded. interval takes effect at the next start." in run.said(), run.said()
-            wait_for(lambda: "53" in words(run.daemons().get("trifold-loaderd")))
+            wait_for(lambda: "--frequency=53" in words(run.daemons().get("trifold-loaderd")))
             at = len(r["b"].requests())
             wait_for(lambda: len(r["b"].requests()) >= at + 3)
             assert len(r["a"].requests()) == n, "A is still sent to"
