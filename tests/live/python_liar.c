@@ -36,13 +36,13 @@ __attribute__((noinline)) uint64_t burn(double seconds)
 {
 	struct timespec a, b;
 
-	clock_gettime(CLOCK_MONOTONIC, &a);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &a);
 	do {
 		for (int i = 0; i < 20000; i++)
 			sink += i;
 		for (int i = 0; renamed && i < MANY; i++)
 			WORD(codes[i], 72) += MANY;	/* the first line */
-		clock_gettime(CLOCK_MONOTONIC, &b);
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &b);
 	} while (b.tv_sec - a.tv_sec + (b.tv_nsec - a.tv_nsec) / 1e9 < seconds);
 	return sink;
 }

@@ -331,7 +331,7 @@ def liars():
         shutil.copy(exe, f"{exe}-{name}")
     out = os.path.join(tmp.name, "out.folded")
     said = record(out, "--frequency", "199", "--", "sh", "-c",
-                  "".join(f"{exe}-{name} 4 {w} & " for name, w in words.items()) + "wait")
+                  "".join(f"{exe}-{name} 2 {w} & " for name, w in words.items()) + "wait")
     assert "none lost" in said, said
     for name in words:
         stacks = [(f, n) for f, n in folded(out) if f[0] == f"liar-{name}" and "burn" in f]
