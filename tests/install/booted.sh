@@ -8,6 +8,9 @@ here=$PWD/tests/install
 vm=$PWD/${O:-build}/vm
 suite=${SUITE:-$(. /etc/os-release && echo "${VERSION_CODENAME:-sid}")}
 kernel=${KERNEL:-}
+# Without work the guest's clock goes to its next timer at once, so that a busy host takes long for a write
+# by that clock: the disk's driver is not to give up (30 s by default).
+disk_waits="nvme_core.io_timeout=4000000 nvme_core.admin_timeout=4000000"
 [ -n "$kernel" ] || case $suite in
 bookworm)	kernel=6.1 ;;
 trixie)		kernel=6.12 ;;
@@ -94,7 +97,7 @@ boot() {	# words for the kernel
 		-serial "file:$tmp/console" -serial "file:$tmp/tap" \
 		-drive "file=$tmp/image,format=raw,if=none,id=d0,cache=unsafe" \
 		-device nvme,drive=d0,serial=x -kernel "$vm/$kernel/vmlinuz" \
-		-append "console=ttyS0 panic=-1 quiet root=/dev/nvme0n1 rw systemd.show_status=0 ${1:-}" \
+		-append "console=ttyS0 panic=-1 quiet root=/dev/nvme0n1 rw $disk_waits systemd.show_status=0 ${1:-}" \
 		</dev/null >"$tmp/qemu" 2>&1 9>&-
 }
 

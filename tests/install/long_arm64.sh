@@ -148,7 +148,7 @@ boot() {
 		-device pci-serial,chardev=tap \
 		-drive "file=$tmp/image,format=raw,if=none,id=d0,cache=unsafe" \
 		-device nvme,drive=d0,serial=x -kernel "$vm/$kernel/vmlinuz" \
-		-append "console=ttyAMA0 panic=-1 quiet root=/dev/nvme0n1 rw systemd.show_status=0 init=/booted/first" \
+		-append "console=ttyAMA0 panic=-1 quiet root=/dev/nvme0n1 rw $disk_waits systemd.show_status=0 init=/booted/first" \
 		</dev/null >"$tmp/qemu" 2>&1 9>&-
 }
 
