@@ -86,7 +86,7 @@ class Run:
 
 def budget(tmp):
     """MiB: what this machine keeps running, and seven tenths of the swarm."""
-    run = Run(tmp, f"--idle {IDLE}")
+    run = Run(tmp, f"--idle={IDLE}")
     try:
         wait_for(lambda: run.watcher.last and run.watcher.last["hub.complete"], 20)
         a = run.watch(2 * IDLE + 3)
@@ -139,7 +139,7 @@ def comes_and_goes():
     with scratch() as tmp:
         mib = budget(tmp)
         say(f"budget {mib} MiB")
-        run = Run(tmp, f"--table-budget {mib} --idle {IDLE}")
+        run = Run(tmp, f"--table-budget={mib} --idle={IDLE}")
         try:
             wait_for(lambda: run.watcher.last and run.watcher.last["hub.complete"], 20)
             before = run.watch(IDLE + 3)
