@@ -293,7 +293,8 @@ static bool folded_has_pairs(const char *s, const char *end)
 			  !folded_is_digits(s + folded_word(s, before),
 					    before - folded_word(s, before))))
 			return false;
-		pairs += n > 0;
+		if (n)
+			pairs++;
 		if (!nl)
 			break;
 		s = nl + 1;

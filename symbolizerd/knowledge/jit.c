@@ -155,8 +155,10 @@ static uint32_t jit_open_files(const struct jit *j)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < JIT_TARGETS; i++)
-		n += j->files[i].fd >= 0;
+	for (uint32_t i = 0; i < JIT_TARGETS; i++) {
+		if (j->files[i].fd >= 0)
+			n++;
+	}
 	return n;
 }
 

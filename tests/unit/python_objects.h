@@ -143,27 +143,40 @@ static void add_object(int what, __u64 at, const void *bytes, size_t n)
 
 #define UNREADABLE	8	/* where no memory is */
 
+static void py_kind_differs(struct py_kind *k, const struct py_kind *by)
+{
+	k->flags ^= by->flags;
+	k->item += by->item;
+	k->weak += by->weak;
+}
+
 /* Types whose name cannot be read and that differ in one word from the one that is meant,
  * and objects of them. */
 static void make_nameless_lookalikes(const __u64 *marks, size_t n)
 {
+	static const struct {
+		__u64 size;
+		struct py_kind kind;
+	} differs[] = {
+		{ .size = 8 },
+		{ .kind.flags = 1 << 9 }, { .kind.flags = 1 << 12 }, { .kind.flags = 1 << 29 },
+		{ .kind.item = 1 }, { .kind.weak = 1 },
+	};
 	__u64 basic = python_lines_table[py.version].basic;
 	struct py_kind code = py_code_kind();
 
-	for (int i = 0; i < 6; i++) {
+	for (size_t i = 0; i < sizeof(differs) / sizeof(*differs); i++) {
 		struct py_kind c = code, s = py_str_kind, b = py_bytes_kind;
-		__u64 more = i == 0 ? 8 : 0;
-		__u64 bits = i == 1 ? 1 << 9 : i == 2 ? 1 << 12 : i == 3 ? 1 << 29 : 0;
 
-		c.flags ^= bits, s.flags ^= bits, b.flags ^= bits;
-		c.item += i == 4, s.item += i == 4, b.item += i == 4;
-		c.weak += i == 5, s.weak += i == 5, b.weak += i == 5;
-		add_object(PLAIN, py_code(py_type_named(UNREADABLE, basic + more, &c),
+		py_kind_differs(&c, &differs[i].kind);
+		py_kind_differs(&s, &differs[i].kind);
+		py_kind_differs(&b, &differs[i].kind);
+		add_object(PLAIN, py_code(py_type_named(UNREADABLE, basic + differs[i].size, &c),
 					  any_word(), any_word(), any_word(), 1), NULL, 0);
-		add_object(PLAIN, py_str(py_type_named(UNREADABLE, py_str_size() + more, &s),
-					 marks, n, i & 1), NULL, 0);
-		add_object(PLAIN, py_bytes(py_type_named(UNREADABLE, 33 + more, &b), marks, n),
-			   NULL, 0);
+		add_object(PLAIN, py_str(py_type_named(UNREADABLE, py_str_size() + differs[i].size,
+						       &s), marks, n, i & 1), NULL, 0);
+		add_object(PLAIN, py_bytes(py_type_named(UNREADABLE, 33 + differs[i].size, &b),
+					   marks, n), NULL, 0);
 	}
 }
 

@@ -263,8 +263,10 @@ static size_t symbol_bytes(const struct executables *x)
 {
 	size_t n = 0;
 
-	for (uint32_t i = 0; i < x->top; i++)
-		n += x->v[i] ? x->v[i]->s.map_len : 0;
+	for (uint32_t i = 0; i < x->top; i++) {
+		if (x->v[i])
+			n += x->v[i]->s.map_len;
+	}
 	return n;
 }
 
