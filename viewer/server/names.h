@@ -2,9 +2,10 @@
 /*
  * names - the names of processes
  *
- * A process has the name of its leading thread, but a request may have samples
- * of other threads only.  So the last name of each leading thread is remembered, in a
- * table of fixed size: of two processes in one slot the later one replaces the other.
+ * A batch of ours says it.  In a request of others a process has the name of its leading
+ * thread, but there may be samples of other threads only.  So the last name of each leading
+ * thread is remembered, in a table of fixed size: of two processes in one slot the later
+ * one replaces the other.
  */
 #ifndef VIEWER_SERVER_NAMES_H
 #define VIEWER_SERVER_NAMES_H
