@@ -57,14 +57,14 @@ config_confined() {
 # The second process of the program is judged: by then there are tables of its files.
 ran_without() {
 	local p said=
-	/booted/chain 60 &
+	/booted/chain 60 rest &
 	chain=$!
 	trifold run --frequency 199 --no-page --output /run/run.folded &
 	run=$!
 	within 60 trifold status >/dev/null 2>&1
 	sleep 8
 	ln /booted/chain /booted/later
-	/booted/later 60 &
+	/booted/later 60 rest &
 	later=$!
 	sleep 6
 	for p in $(pgrep trifold-); do
@@ -88,7 +88,7 @@ boxed_is_profiled() {
 		}
 	END
 	apparmor_parser -r /run/boxed.profile && cp /booted/chain /run/boxed || return 1
-	aa-exec -p boxed -- /run/boxed 300 &
+	aa-exec -p boxed -- /run/boxed 300 rest &
 	boxed=$!
 	beside
 	kill $boxed

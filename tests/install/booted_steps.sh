@@ -374,7 +374,7 @@ set_up() {
 # --- the steps
 
 load() {
-	nice /booted/chain 900 &
+	/booted/chain 900 rest &
 	chain=$!
 }
 

@@ -3,7 +3,8 @@
  * chain - a known chain of ten functions, for the tests
  *
  * Built -O2 -fomit-frame-pointer.  `chain SECONDS` burns CPU in chain_10;
- * `chain SECONDS syscall` spends it in system calls made there.
+ * `chain SECONDS syscall` spends it in system calls made there; `chain SECONDS rest`
+ * sleeps nine tenths of its time.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -48,14 +49,31 @@ LINK(3, chain_4, 1)
 LINK(2, chain_3, 70)
 LINK(1, chain_2, 1)
 
+/* Sleep so long that a tenth of the time since the last rest was CPU time, whatever a
+ * round of the chain takes. */
+static void rest(void)
+{
+	static clock_t used;
+	clock_t now = clock();
+	long ns = (long)(now - used) * 9 * (1000000000L / CLOCKS_PER_SEC);
+	struct timespec t = { ns / 1000000000L, ns % 1000000000L };
+
+	used = now;
+	nanosleep(&t, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	int seconds = argc > 1 ? atoi(argv[1]) : 1;
 	int syscalls = argc > 2 && !strcmp(argv[2], "syscall");
+	int rests = argc > 2 && !strcmp(argv[2], "rest");
 	int fd = open("/dev/zero", O_RDONLY);
 	time_t end = time(NULL) + seconds;
 
-	while (time(NULL) < end)
+	while (time(NULL) < end) {
 		chain_1(syscalls, fd);
+		if (rests)
+			rest();
+	}
 	return 0;
 }
