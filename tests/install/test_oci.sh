@@ -141,18 +141,19 @@ assert not wrong
 assert capable == {"usr/libexec/trifold/trifold-loaderd": ([2, 19, 38, 39, 40], 0x02000001)}
 END
 
-# --- what is profiled: the same program, on the host and in a container
+# --- what is profiled: the same program, on the host and in a container.  A file has one
+# path, that of who ran it first, so that each has a copy.
 
-cc -O2 -fomit-frame-pointer tests/live/chain.c -o "$tmp/chain" || exit 1
-chmod 755 "$tmp" "$tmp/chain"
-"$tmp/chain" 600 &
+cc -O2 -fomit-frame-pointer tests/live/chain.c -o "$tmp/chain" && cp "$tmp/chain" "$tmp/other.chain" || exit 1
+chmod 755 "$tmp" "$tmp/chain" "$tmp/other.chain"
+"$tmp/chain" 600 rest &
 mine="$mine $!"
 pod load -q -i build/oci/trifold.oci.tar >"$tmp/log" 2>&1
 ok "podman takes it" $? "$(cat "$tmp/log")"
-pod run -d --name other --network none --user 1234 -v "$tmp/chain:/chain:ro" \
-	"$image" /chain 600 >"$tmp/other" 2>"$tmp/log"
+pod run -d --name other --network none --user 1234 -v "$tmp/other.chain:/chain:ro" \
+	"$image" /chain 600 rest >"$tmp/other.id" 2>"$tmp/log"
 ok "another container runs a program" $? "$(cat "$tmp/log")"
-other=$(cat "$tmp/other")
+other=$(cat "$tmp/other.id")
 
 # --- the pod, without a network but loopback, on which there is a receiver
 
