@@ -59,7 +59,7 @@ def guessed(result, _out):
 
 
 def with_line(out, name):
-    """Of the later half of the samples of a program in chain_10, those that know a line; how many there are."""
+    """Of the last quarter of the samples of a program in chain_10, those that know a line; how many there are."""
     with open(out, encoding="utf-8") as f:
         threads = json.load(f)["threads"]
     found = []
@@ -69,7 +69,7 @@ def with_line(out, name):
         lines = [f[4] if t["stringTable"][f[0]].startswith("chain_10") else 0 for f in t["frameTable"]["data"]]
         frame = [lines[f] for _, f in t["stackTable"]["data"]]
         found += [(ms, frame[s]) for s, ms, *_ in t["samples"]["data"] if frame[s] != 0]
-    late = sorted(found)[len(found) // 2:]
+    late = sorted(found)[len(found) * 3 // 4:]
     return sum(bool(line) for _, line in late), len(late)
 
 
@@ -79,7 +79,7 @@ def lines_shared(result, out):
     known, total = with_line(out, result.fresh_name)
     visits, answers, put_off, deaths = (result.more(f"hub.line_{x}") for x in ("visits", "answers", "put_off", "deaths"))
     say(f"lines: {visits} visits, {answers} answered, {put_off} put off, {deaths} workers lost, "
-        f"{used:.1f} s in {seconds:.0f} s; {result.fresh_name} has lines in {known} of its later {total} samples")
+        f"{used:.1f} s in {seconds:.0f} s; {result.fresh_name} has lines in {known} of its last {total} samples")
     assert visits > 2, "nothing was asked for"
     assert used <= LINES_SHARE * seconds + LINES_START + VISIT, "more than the share"
     assert known > 0.9 * total > 0, "the fresh copy has no lines"
@@ -104,7 +104,7 @@ QUICK = [
     Attack("a file system that does not answer", "mute DIR FUSE", within=MOUNTS),
     Attack("other user, PID and mount namespaces", "processes short 500", within=NAMESPACES),
     Attack("stacks on which everything is guessed", "memory guesses", proof=guessed),
-    Attack("DWARF that is slow to read", "dwarf 28", 12, proof=lines_shared, lines=True),
+    Attack("DWARF that is slow to read", "dwarf 28", 16, proof=lines_shared, lines=True),
     Attack("little memory, few descriptors", "memory churn", within="prlimit --as=16777216 --nofile=8", memory=4),
 ]
 LONG = [
