@@ -178,13 +178,24 @@ sums() {
 	echo "$passed passed, $failed failed, $skipped skipped"
 }
 
+# What all CPUs did until now, in ticks: time that something ran, and all time.
+cpu_ticks() {
+	awk '$1 == "cpu" { for (i = 2; i <= 9; i++) all += $i; print all - $5 - $6, all }' /proc/stat
+}
+
+run_tier() {	# name
+	local start=$SECONDS ran all ran_before all_before
+	read -r ran_before all_before < <(cpu_ticks)
+	echo "== $1"
+	"tier_$1"
+	read -r ran all < <(cpu_ticks)
+	echo "== $1 took $((SECONDS - start)) s, with the CPUs $((100 * (ran - ran_before) / (all - all_before + 1))) % busy"
+}
+
 mkdir -p "$O"
 : >"$O/test-times"
 for tier in ${TIERS:-$ALL_TIERS}; do
-	start=$SECONDS
-	echo "== $tier"
-	"tier_$tier"
-	echo "== $tier took $((SECONDS - start)) s"
+	run_tier "$tier"
 done
 together
 sums
