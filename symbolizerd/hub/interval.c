@@ -189,11 +189,7 @@ static bool interval_event_waits(struct knowledge *k, struct pass *p,
 {
 	struct trace *tr = traces_get(&k->traces, ev->trace);
 
-	if (tr->stamp != p->number) {
-		tr->stamp = p->number;
-		tr->stack = UINT32_MAX;
-		tr->waits = pass_trace_waits(p, tr);
-	}
+	pass_trace(p, tr);
 	return tr->waits && ev->carried < BATCH_CARRIES &&
 	       p->now_ns - ev->time_ns < BATCH_CARRY_NS;
 }

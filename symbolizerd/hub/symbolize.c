@@ -10,7 +10,6 @@
 #include "symbolizerd/knowledge/record.h"
 #include "symbolizerd/tables/vdso.h"
 
-#define STACK_UNMADE	UINT32_MAX
 /* Estimates of a batch's bytes, beside names and paths. */
 #define COST_FRAME	(sizeof(struct batch_frame) + \
 			 sizeof(struct batch_function) + 16)
@@ -340,34 +339,47 @@ static uint32_t symbolize_stack(struct pass *p, const struct trace *tr)
 	return batch_stack(p->builder, frames, n);
 }
 
-/* Has the code of a frame been used again since then? */
-static bool symbolize_was_another(const struct pass *p, const struct trace *tr, uint64_t time_ns)
+/* When code of its frames was used again last; 0: never. */
+static uint64_t symbolize_former_ns(const struct pass *p, const struct trace *tr)
 {
 	size_t end = (size_t)tr->n_kernel + tr->n_user;
+	uint64_t last = 0;
 
 	if (!tr->space || !p->jit)
-		return false;
+		return 0;
 	for (size_t i = tr->n_kernel; i < end; i += frame_words(tr->words[i])) {
-		if (FRAME_KIND(tr->words[i]) == FRAME_ANON &&
-		    jit_was_another(p->jit, tr->space, FRAME_ADDR(tr->words[i]), time_ns))
-			return true;
+		uint64_t until = 0;
+
+		if (FRAME_KIND(tr->words[i]) == FRAME_ANON)
+			until = jit_was_until(p->jit, tr->space, FRAME_ADDR(tr->words[i]));
+		if (until > last)
+			last = until;
 	}
-	return false;
+	return last;
+}
+
+void pass_trace(const struct pass *p, struct trace *tr)
+{
+	if (tr->stamp == p->number)
+		return;
+	tr->stamp = p->number;
+	tr->stack = TRACE_NO_STACK;
+	tr->former_ns = symbolize_former_ns(p, tr);
+	tr->waits = pass_trace_waits(p, tr);
 }
 
 uint32_t pass_stack(struct pass *p, struct trace *tr, uint64_t time_ns)
 {
 	uint32_t former;
 
-	if (symbolize_was_another(p, tr, time_ns)) {
+	pass_trace(p, tr);
+	if (time_ns < tr->former_ns) {
 		p->time_ns = time_ns;
 		former = symbolize_stack(p, tr);
 		p->time_ns = 0;
 		return former;
 	}
-	if (tr->stamp == p->number && tr->stack != STACK_UNMADE)
-		return tr->stack;
-	tr->stack = symbolize_stack(p, tr);
-	tr->stamp = p->number;
+	if (tr->stack == TRACE_NO_STACK)
+		tr->stack = symbolize_stack(p, tr);
 	return tr->stack;
 }

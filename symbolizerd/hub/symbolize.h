@@ -55,6 +55,10 @@ void pass_fini(struct pass *p);		/* the builder is the caller's */
 /* Does this stack wait for a worker, or for loaderd to open a file? */
 bool pass_trace_waits(const struct pass *p, const struct trace *tr);
 
+/* Find out once a pass what holds for all samples of this trace: the members that are of a
+ * pass. */
+void pass_trace(const struct pass *p, struct trace *tr);
+
 /* The stack of the batch that shows this trace; made once a pass.  But if the code of some
  * frame had another name when the sample was taken (time_ns, CLOCK_MONOTONIC), a stack
  * with that. */

@@ -286,11 +286,11 @@ static bool jit_was(const struct jit_place *a, uint64_t time_ns)
 	return a->was.name && time_ns && time_ns < a->was_until_ns;
 }
 
-bool jit_was_another(const struct jit *j, uint32_t space, uint64_t addr, uint64_t time_ns)
+uint64_t jit_was_until(const struct jit *j, uint32_t space, uint64_t addr)
 {
 	const struct jit_place *a = jit_find(j, space, addr);
 
-	return a && jit_was(a, time_ns);
+	return a && a->was.name ? a->was_until_ns : 0;
 }
 
 static void jit_source_name(void *source, const struct frame_place *f, struct frame_called *c)

@@ -134,8 +134,8 @@ const struct jit_place *jit_find(const struct jit *j, uint32_t space, uint64_t a
  * has grown: JITs write through buffers, and so may be late. */
 bool jit_waits(struct jit *j, uint32_t space, uint64_t addr, uint64_t now_ns);
 
-/* Had it another name at that time? */
-bool jit_was_another(const struct jit *j, uint32_t space, uint64_t addr, uint64_t time_ns);
+/* Until when it had another name (CLOCK_MONOTONIC); 0: it had none. */
+uint64_t jit_was_until(const struct jit *j, uint32_t space, uint64_t addr);
 
 extern const struct name_source jit_name_source;	/* of struct jit */
 

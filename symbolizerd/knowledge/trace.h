@@ -16,18 +16,20 @@
 #include "common/hash_table.h"
 
 #define TRACE_NONE		UINT32_MAX
+#define TRACE_NO_STACK		UINT32_MAX
 #define TRACE_BYTES_MAX		(24u << 20)	/* all words of all traces */
 #define TRACE_IDLE_INTERVALS	12
 
 struct trace {
 	uint64_t hash;
+	uint64_t former_ns;	/* of the pass: samples from before have former names (jit.h) */
 	uint32_t used;		/* interval of the last sample */
 	uint32_t stamp;		/* of the pass that the rest belongs to */
-	uint32_t stack;		/* in that pass's batch */
+	uint32_t stack;		/* in that pass's batch; TRACE_NO_STACK: not made yet */
 	uint16_t n_kernel, n_user;
 	uint32_t space;		/* of its frames in memory of no file: jit.h; 0: none */
 	uint8_t waits;		/* in that pass: a frame waits for a worker */
-	uint8_t pad[7];
+	uint8_t pad[3];
 	uint64_t words[];
 };
 

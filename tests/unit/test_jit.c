@@ -221,10 +221,10 @@ TEST(a_name_is_looked_up_again_when_the_file_has_changed)
 	CHECK_STR(name_of(space, ADDR), "other");
 	CHECK(!jit_waits(&j, space, ADDR, now));
 	/* samples from before have the former one */
-	CHECK(jit_was_another(&j, space, ADDR, now - 30 * SEC));
-	CHECK(!jit_was_another(&j, space, ADDR, now));
-	CHECK(!jit_was_another(&j, space, ADDR, 0));
-	CHECK(!jit_was_another(&j, space, ADDR + 16, now - 30 * SEC));
+	CHECK(jit_was_until(&j, space, ADDR) > now - 30 * SEC);
+	CHECK(jit_was_until(&j, space, ADDR) <= now);
+	CHECK_EQ(jit_was_until(&j, space, ADDR + 16), 0);
+	CHECK_EQ(jit_was_until(&j, 0, ADDR), 0);
 	/* written anew, as long as before: not before JIT_GAP_NS */
 	usleep(10000);			/* a file's time is the kernel's tick */
 	CHECK_EQ(pwrite(fd, same, strlen(same), 23), (ssize_t)strlen(same));

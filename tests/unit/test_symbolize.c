@@ -435,6 +435,106 @@ TEST(symbolize_waits_for_workers_and_for_loaderd)
 	tear_down(&s);
 }
 
+/* --- code that was used again -------------------------------------------------- */
+
+static bool (*same_place)(const void *entry, const void *sought);
+static uint32_t lookups;
+
+static bool count_lookup(const void *entry, const void *sought)
+{
+	lookups++;
+	return same_place(entry, sought);
+}
+
+/* A JIT's code at this address: what it is called, and was until then. */
+static uint32_t jit_code(struct jit *j, uint64_t word, const char *was, uint64_t until_ns)
+{
+	struct trace_rec rec = { .flags = REC_HAS_ANON, .tgid = 7, .start_ns = 1 };
+	uint32_t space = jit_space(j, &rec, 1);
+	struct jit_place *a;
+
+	jit_mention(j, space, &word, 1, 1);
+	a = owner_cache_at(&j->places, 0);
+	CHECK(a == jit_find(j, space, FRAME_ADDR(word)));
+	a->is = (struct jit_called){ strdup("now"), "", 0 };
+	if (was)
+		a->was = (struct jit_called){ strdup(was), "", 0 };
+	a->was_until_ns = until_ns;
+	a->state = JIT_KNOWN;
+	same_place = j->places.same;
+	j->places.same = count_lookup;
+	return space;
+}
+
+/* The only function of an event at this time, in a pass of its own. */
+static void expect_function_at(struct setup *s, struct trace *tr, uint64_t time_ns,
+			       const char *name)
+{
+	struct batch b;
+	void *data;
+	size_t len;
+
+	s->pass.number++;
+	s->pass.builder = batch_builder_new(20);
+	batch_event(s->pass.builder, pass_stack(&s->pass, tr, time_ns), 0, 0, STOP_COMPLETE, 50);
+	CHECK_EQ(batch_builder_finish(s->pass.builder, 10, 100, &data, &len), 0);
+	CHECK_EQ(batch_open(data, len, &b), 0);
+	CHECK_EQ(batch_n(&b, BATCH_FUNCTIONS), 2);	/* and none */
+	CHECK(!strncmp(batch_str(&b, b.functions[1].name, &len), name, len));
+	CHECK_EQ(len, strlen(name));
+	free(data);
+	batch_builder_free(s->pass.builder);
+	pass_fini(&s->pass);
+	s->pass.builder = NULL;
+}
+
+TEST(symbolize_gives_samples_from_before_the_former_name)
+{
+	uint64_t word[] = { FRAME_ANON_WORD(0x1000) };
+	struct trace *tr = trace(0, 1, word);
+	static struct hub_stats stats;
+	static struct jit j;
+	struct setup s;
+
+	set_up(&s);
+	batch_builder_free(s.pass.builder);
+	jit_init(&j, 1, &stats);
+	s.pass.jit = &j;
+	tr->space = jit_code(&j, word[0], "before", 500);
+	expect_function_at(&s, tr, 499, "before");
+	expect_function_at(&s, tr, 500, "now");
+	expect_function_at(&s, tr, 499, "before");
+	jit_fini(&j);
+	free(tr);
+	tear_down(&s);
+}
+
+/* A name is looked for once a trace and pass, not with each of its events. */
+TEST(symbolize_looks_for_former_names_once_a_trace)
+{
+	uint64_t word[] = { FRAME_ANON_WORD(0x1000) };
+	struct trace *tr = trace(0, 1, word);
+	static struct hub_stats stats;
+	static struct jit j;
+	struct setup s;
+	uint32_t stack, once;
+
+	set_up(&s);
+	jit_init(&j, 1, &stats);
+	s.pass.jit = &j;
+	tr->space = jit_code(&j, word[0], NULL, 0);
+	lookups = 0;
+	stack = pass_stack(&s.pass, tr, 1000);
+	once = lookups;
+	CHECK(once > 0);
+	for (uint64_t i = 0; i < 1000; i++)
+		CHECK_EQ(pass_stack(&s.pass, tr, 1000 + i), stack);
+	CHECK_EQ(lookups, once);
+	jit_fini(&j);
+	free(tr);
+	tear_down(&s);
+}
+
 /* --- chosen addresses ---------------------------------------------------------- */
 
 #define GOLDEN		0x9e3779b97f4a7c15ULL
