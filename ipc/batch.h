@@ -115,7 +115,8 @@ struct batch_resource {			/* a process */
 	uint32_t unit;			/* string: its systemd service, without
 					 * ".service", or what a request calls
 					 * its service; 0 none */
-	uint32_t comm;			/* string: the name of its main thread */
+	uint32_t comm;			/* string: the name of its main thread, and what an
+					 * interpreter runs: "python3 job.py" */
 	uint32_t kernel;		/* 1: a kernel thread */
 	uint32_t pad;
 	uint64_t start_ns;		/* CLOCK_REALTIME */

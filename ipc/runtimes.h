@@ -15,6 +15,7 @@
 #include "ipc/frame_kinds.h"
 
 #define RUNTIME_OWN	4
+#define RUNTIME_RUNNERS	2
 #define RUNTIME_ID_MAX	128	/* bytes, with the NUL */
 
 struct runtime_info {
@@ -28,21 +29,30 @@ struct runtime_info {
 	uint8_t visited;	/* 1: a visit to the process may read what names of
 				 * managed frames lack; class and descriptor belong
 				 * to them */
+	const char *program;	/* the outermost function of a program, in whose file it is;
+				 * with a dot first: the method, whose class it is; "": of
+				 * no program */
+	const char *package;	/* a file that is called as its folder is; "": none */
+	const char *runners[RUNTIME_RUNNERS];	/* functions that run programs */
 };
 
 /* The row of a runtime below RUNTIME__MAX. */
 static inline const struct runtime_info *runtime_info(uint32_t runtime)
 {
 	static const struct runtime_info rows[RUNTIME__MAX] = {
-		[RUNTIME_NONE] = { "", BATCH_FRAME_NATIVE, BATCH_FRAME_UNKNOWN, "", { NULL }, 0 },
+		[RUNTIME_NONE] = { "", BATCH_FRAME_NATIVE, BATCH_FRAME_UNKNOWN, "", { NULL }, 0,
+				   "", "", { NULL } },
 		[RUNTIME_GO] = { "Go", BATCH_FRAME_GO, BATCH_FRAME_UNKNOWN,
-				 "process.executable.build_id.go", { NULL }, 0 },
+				 "process.executable.build_id.go", { NULL }, 0, "", "", { NULL } },
 		[RUNTIME_PYTHON] = { "CPython", BATCH_FRAME_NATIVE,
-				     BATCH_FRAME_PYTHON, "", { NULL }, 0 },
+				     BATCH_FRAME_PYTHON, "", { NULL }, 0,
+				     /* Lib/runpy.py */
+				     "<module>", "__main__.py",
+				     { "_run_module_as_main", "_run_code" } },
 		[RUNTIME_HOTSPOT] = { "HotSpot", BATCH_FRAME_NATIVE,
 				      BATCH_FRAME_JVM, "",
 				      { "", "[JVM stub]", "[JVM adapter]",
-					"[JVM interpreter]" }, 1 },
+					"[JVM interpreter]" }, 1, ".main", "", { NULL } },
 	};
 
 	return &rows[runtime];

@@ -2,6 +2,7 @@
 #include "symbolizerd/hub/interval.h"
 
 #include <malloc.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -130,6 +131,19 @@ static void interval_find_path(const struct knowledge *k, struct process *pr)
 		process_set_path(pr, e->path, strlen(e->path), e->host_path);
 }
 
+/* How a process is called: by its main thread's name, and what it runs if that is an
+ * interpreter's. */
+static uint32_t interval_process_name(struct pass *p, const struct process *pr)
+{
+	char name[sizeof(pr->comm) + SCRIPT_MAX + 1];
+	int n;
+
+	if (!pr->script || !process_has_exe_name(pr))
+		return interval_string(p, pr->comm, sizeof(pr->comm));
+	n = snprintf(name, sizeof(name), "%.*s %s", (int)sizeof(pr->comm), pr->comm, pr->script);
+	return interval_string(p, name, (size_t)n);
+}
+
 static uint32_t interval_resource(struct knowledge *k, struct pass *p,
 				  struct process *pr,
 				  const struct clocks *clocks)
@@ -154,7 +168,7 @@ static uint32_t interval_resource(struct knowledge *k, struct pass *p,
 	r.container_id = interval_string(p, container, CONTAINER_ID_MAX);
 	r.unit = interval_string(p, cgroups_unit(&k->cgroups, pr->cgroup_id),
 				 BATCH_UNIT_MAX);
-	r.comm = interval_string(p, pr->comm, sizeof(pr->comm));
+	r.comm = interval_process_name(p, pr);
 	p->cost += sizeof(r) + 256;
 	pr->resource = batch_resource(p->builder, &r);
 	pr->stamp = p->number;
@@ -172,13 +186,17 @@ static void interval_add_event(struct knowledge *k, struct pass *p,
 		.thread_name = interval_string(p, ev->comm, sizeof(ev->comm)),
 		.cpu = ev->cpu,
 	};
+	struct trace *tr = traces_get(&k->traces, ev->trace);
+	char script[SCRIPT_MAX];
 	uint32_t stack;
 
 	if (ev->time_ns < time)		/* a sample is never later than now */
 		time = ev->time_ns;
 	p->cost += COST_EVENT;
 	p->events++;
-	stack = pass_stack(p, traces_get(&k->traces, ev->trace), ev->time_ns);
+	stack = pass_stack(p, tr, ev->time_ns);
+	if (!pr->script && pass_script(p, tr, script))
+		pr->script = strdup(script);
 	batch_event(p->builder, stack, batch_attr(p->builder, &a),
 		    interval_resource(k, p, pr, clocks), ev->stop,
 		    time + clocks->monotonic);

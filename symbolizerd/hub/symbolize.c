@@ -311,7 +311,7 @@ static uint32_t symbolize_frame_of(struct pass *p, const uint64_t *words, uint32
 	return made.frame;
 }
 
-/* --- stacks ------------------------------------------------------------- */
+/* --- what waits --------------------------------------------------------- */
 
 bool pass_trace_waits(const struct pass *p, const struct trace *tr)
 {
@@ -324,15 +324,76 @@ bool pass_trace_waits(const struct pass *p, const struct trace *tr)
 	return false;
 }
 
-static uint32_t symbolize_stack(struct pass *p, const struct trace *tr)
+/* --- programs ------------------------------------------------------------ */
+
+/* The outermost frames of a runtime in a trace: their words, the innermost first. */
+struct outermost {
+	uint32_t n;
+	uint16_t word[SCRIPT_FRAMES];
+};
+
+static void symbolize_outer(struct outermost *o, size_t word)
+{
+	if (o->n == SCRIPT_FRAMES) {
+		memmove(o->word, o->word + 1, sizeof(o->word) - sizeof(o->word[0]));
+		o->n--;
+	}
+	o->word[o->n] = (uint16_t)word;
+	o->n++;
+}
+
+static enum script_answer symbolize_ask(const struct pass *p, const struct trace *tr,
+					size_t word, char ret[SCRIPT_MAX])
+{
+	struct frame_place at = symbolize_place_of(p, &tr->words[word], tr->space);
+	uint32_t runtime = OUR_RUNTIME(at.words[0]);
+	const struct symbol_place *outer;
+	struct frame_called called;
+
+	symbolize_name(p, &at, &called);
+	if (!called.n || runtime >= RUNTIME__MAX)
+		return SCRIPT_NONE;
+	outer = &called.at[called.n - 1];
+	return script_of(runtime, outer->name, outer->file, ret);
+}
+
+/* The word of the frame that says which program runs; or TRACE_NO_SCRIPT. */
+static uint16_t symbolize_script(const struct pass *p, const struct trace *tr,
+				 const struct outermost *o)
+{
+	enum script_answer answer = SCRIPT_INNER;
+	char name[SCRIPT_MAX];
+	uint32_t i = o->n;
+
+	while (i > 0 && answer == SCRIPT_INNER) {
+		i--;
+		answer = symbolize_ask(p, tr, o->word[i], name);
+	}
+	return answer == SCRIPT_FOUND ? o->word[i] : TRACE_NO_SCRIPT;
+}
+
+bool pass_script(const struct pass *p, const struct trace *tr, char ret[SCRIPT_MAX])
+{
+	return tr->script != TRACE_NO_SCRIPT &&
+	       symbolize_ask(p, tr, tr->script, ret) == SCRIPT_FOUND;
+}
+
+/* --- stacks ------------------------------------------------------------- */
+
+static uint32_t symbolize_stack(struct pass *p, struct trace *tr)
 {
 	static const uint64_t nothing[] = { FRAME_WORD(FRAME_CUT, 0, 0) };
 	uint32_t frames[KERNEL_MAX + FRAMES_MAX + 1];
 	size_t end = (size_t)tr->n_kernel + tr->n_user;
+	struct outermost outer = { 0 };
 	uint32_t n = 0;
 
-	for (size_t i = 0; i < end; i += frame_words(tr->words[i]))
+	for (size_t i = 0; i < end; i += frame_words(tr->words[i])) {
 		frames[n++] = symbolize_frame_of(p, &tr->words[i], tr->space);
+		if (FRAME_KIND(tr->words[i]) == FRAME_MANAGED)
+			symbolize_outer(&outer, i);
+	}
+	tr->script = symbolize_script(p, tr, &outer);
 	if (n == 0)		/* a stack must have a frame */
 		frames[n++] = symbolize_frame_of(p, nothing, 0);
 	p->cost += sizeof(struct batch_stack) + n * sizeof(frames[0]);

@@ -16,6 +16,7 @@
 #include "symbolizerd/knowledge/jit.h"
 #include "symbolizerd/knowledge/ksym.h"
 #include "symbolizerd/knowledge/managed.h"
+#include "symbolizerd/knowledge/script.h"
 #include "symbolizerd/knowledge/source_lines.h"
 #include "symbolizerd/knowledge/trace.h"
 
@@ -63,5 +64,9 @@ void pass_trace(const struct pass *p, struct trace *tr);
  * frame had another name when the sample was taken (time_ns, CLOCK_MONOTONIC), a stack
  * with that. */
 uint32_t pass_stack(struct pass *p, struct trace *tr, uint64_t time_ns);
+
+/* Which program the interpreter runs in this trace, after its pass_stack().  False: the
+ * trace does not say. */
+bool pass_script(const struct pass *p, const struct trace *tr, char ret[SCRIPT_MAX]);
 
 #endif /* SYMBOLIZERD_HUB_SYMBOLIZE_H */

@@ -14,8 +14,10 @@ void processes_init(struct processes *p, uint64_t seed)
 
 void processes_fini(struct processes *p)
 {
-	for (uint32_t i = 0; i < p->top; i++)
+	for (uint32_t i = 0; i < p->top; i++) {
 		free(p->v[i].path);
+		free(p->v[i].script);
+	}
 	free(p->v);
 	hash_free(&p->by_key);
 	processes_init(p, p->seed);
@@ -48,6 +50,7 @@ static uint32_t process_take_index(struct processes *p)
 static void process_free(struct processes *p, uint32_t i)
 {
 	free(p->v[i].path);
+	free(p->v[i].script);
 	p->v[i] = (struct process){ .next = p->free };
 	p->free = i;
 }
@@ -167,4 +170,15 @@ void process_set_path(struct process *p, const char *path, size_t len, bool host
 	free(p->path);
 	p->path = strndup(path, len);
 	p->host_path = p->path && host;
+}
+
+bool process_has_exe_name(const struct process *p)
+{
+	size_t len = strnlen(p->comm, sizeof(p->comm));
+	const char *slash;
+
+	if (!p->path || !len)
+		return false;
+	slash = strrchr(p->path, '/');
+	return strncmp(slash ? slash + 1 : p->path, p->comm, len) == 0;
 }

@@ -26,6 +26,7 @@ struct process {
 	uint64_t exec_id;
 	uint64_t cgroup_id;
 	char *path;		/* of its executable, once known; owned */
+	char *script;		/* what an interpreter runs, once known (script.h); owned */
 	uint32_t tgid;
 	uint32_t exe;		/* number; EXE_NONE unknown */
 	uint32_t next;		/* of the free list */
@@ -71,6 +72,10 @@ size_t process_path_len(const char *path, size_t len);
 /* Keep a copy of len bytes as path, unless it has one that is as good: of the
  * host's, or none of the two is. */
 void process_set_path(struct process *p, const char *path, size_t len, bool host);
+
+/* Is it called as its executable is, which is an interpreter's then?  "python3" is
+ * python3.11's. */
+bool process_has_exe_name(const struct process *p);
 
 static inline struct process *processes_get(const struct processes *p,
 					    uint32_t i)

@@ -17,6 +17,7 @@
 
 #define TRACE_NONE		UINT32_MAX
 #define TRACE_NO_STACK		UINT32_MAX
+#define TRACE_NO_SCRIPT		UINT16_MAX
 #define TRACE_BYTES_MAX		(24u << 20)	/* all words of all traces */
 #define TRACE_IDLE_INTERVALS	12
 
@@ -29,7 +30,9 @@ struct trace {
 	uint16_t n_kernel, n_user;
 	uint32_t space;		/* of its frames in memory of no file: jit.h; 0: none */
 	uint8_t waits;		/* in that pass: a frame waits for a worker */
-	uint8_t pad[3];
+	uint8_t pad;
+	uint16_t script;	/* with .stack: word of the frame that says which program runs
+				 * (script.h); TRACE_NO_SCRIPT: none does */
 	uint64_t words[];
 };
 

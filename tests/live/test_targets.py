@@ -8,6 +8,7 @@ import pty
 import re
 import signal
 import subprocess
+import sys
 import time
 
 from live import TRIFOLD, Skip, Suite, folded, ran_and_stolen, record, say, scratch, wait_for, with_stolen
@@ -154,6 +155,42 @@ def by_their_name():
         assert set(by_name(out)) == {"wanted"}
         assert {"left", "right", "pool"} <= functions(out)
         refused(1, "no process is named trifold-nobody .*ps -eo comm", "--name", "trifold-nobody")
+
+
+JOB = """
+import os
+parent = os.getpid()
+os.fork()
+while os.getpid() == parent or os.getppid() == parent:
+    pass
+"""
+
+
+def child_of(pid):
+    def first():
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
+            return f.read().split()
+    wait_for(first)
+    return first()[0]
+
+
+@suite.test
+def what_an_interpreter_runs():
+    """a script's and a package's name is behind the interpreter's, also of a child"""
+    with scratch() as tmp:
+        os.mkdir(os.path.join(tmp, "parcel"))
+        for path in ("job.py", "parcel/__main__.py"):
+            with open(os.path.join(tmp, path), "w", encoding="utf-8") as f:
+                f.write(JOB)
+        out, python = os.path.join(tmp, "out.folded"), os.path.join(tmp, "python3")
+        os.symlink(os.path.realpath(sys.executable), python)
+        for words, name in ((["job.py"], "python3 job.py"), (["-m", "parcel"], "python3 parcel")):
+            with running(python, "-S", *words, before=lambda: os.chdir(tmp)) as p:
+                for pid in (str(p.pid), child_of(p.pid)):
+                    record(out, "--pid", pid, "--duration", "3", "--frequency", "199")
+                    names = by_name(out)
+                    # those from before the interpreter's tables were there are called as it is
+                    assert set(names) <= {name, "python3"} and names[name] > 0.7 * sum(names.values())
 
 
 @suite.test

@@ -16,12 +16,14 @@ unit_debug_files_SRCS := symbolizerd/knowledge/debug_files.c $(unit_executable_S
 unit_debug_files_LIBS := -lxxhash
 UNIT += debug_paths
 unit_debug_paths_SRCS := symbolizerd/knowledge/debug_paths.c
-unit_symbolize_SRCS := symbolizerd/hub/symbolize.c symbolizerd/knowledge/source_lines.c symbolizerd/knowledge/user_share.c symbolizerd/knowledge/cpu_share.c symbolizerd/knowledge/jit.c symbolizerd/symbols/frame_names.c symbolizerd/knowledge/managed.c symbolizerd/knowledge/visits.c symbolizerd/knowledge/owner_cache.c symbolizerd/symbols/frame_text.c symbolizerd/symbols/line_table.c symbolizerd/symbols/java_name.c symbolizerd/symbols/utf8.c symbolizerd/knowledge/executable.c symbolizerd/knowledge/file_symbols.c symbolizerd/knowledge/read_again.c \
+unit_symbolize_SRCS := symbolizerd/hub/symbolize.c symbolizerd/knowledge/script.c symbolizerd/knowledge/source_lines.c symbolizerd/knowledge/user_share.c symbolizerd/knowledge/cpu_share.c symbolizerd/knowledge/jit.c symbolizerd/symbols/frame_names.c symbolizerd/knowledge/managed.c symbolizerd/knowledge/visits.c symbolizerd/knowledge/owner_cache.c symbolizerd/symbols/frame_text.c symbolizerd/symbols/line_table.c symbolizerd/symbols/java_name.c symbolizerd/symbols/utf8.c symbolizerd/knowledge/executable.c symbolizerd/knowledge/file_symbols.c symbolizerd/knowledge/read_again.c \
 	symbolizerd/tables/owners.c \
 	symbolizerd/knowledge/ksym.c symbolizerd/symbols/index.c symbolizerd/symbols/index_keep.c symbolizerd/symbols/lines_build.c common/wire.c \
 	ipc/batch.c ipc/batch_build.c ipc/short_name.c ipc/short_java.c common/hash_table.c common/log.c
 unit_symbolize_LIBS := -lxxhash
 unit_cpu_share_SRCS := symbolizerd/knowledge/cpu_share.c
+UNIT += script
+unit_script_SRCS := symbolizerd/knowledge/script.c
 UNIT += user_share
 unit_user_share_SRCS := symbolizerd/knowledge/user_share.c
 unit_job_queue_SRCS := symbolizerd/jobs/job_queue.c symbolizerd/tables/owners.c common/hash_table.c

@@ -219,6 +219,52 @@ TEST(symbolize_python_by_name_file_and_line)
 	tear_down(&s);
 }
 
+/* What an interpreter runs whose frames are these, the innermost first. False: unknown. */
+static bool runs(const char *const (*frames)[2], uint32_t n, char ret[SCRIPT_MAX])
+{
+	struct trace *tr;
+	struct setup s;
+	struct batch b;
+	void *data;
+	bool found;
+
+	set_up(&s);
+	made_begin(1);
+	made_word(FRAME_WORD(FRAME_NATIVE, 2, 8));
+	for (uint32_t i = 0; i < n; i++) {
+		made_names(frames[i][0], frames[i][1], 1);
+		made_frame(0x7f0000001000 + 0x1000 * i, 1, 0);
+	}
+	made_word(FRAME_WORD(FRAME_NATIVE, 2, 16));
+	managed_translate(&s.managed, &made_record.rec, 1);
+	tr = trace(0, made_record.rec.n_user, made_record.words);
+	data = one_event(&s, tr, &b);
+	CHECK_EQ(b.stacks[0].n, n + 2);
+	found = pass_script(&s.pass, tr, ret);
+	free(data);
+	free(tr);
+	tear_down(&s);
+	return found;
+}
+
+TEST(symbolize_says_which_script_runs)
+{
+	static const char *const script[][2] = { { "work", "/a/job.py" }, { "<module>", "/a/job.py" } };
+	static const char *const module[][2] = {
+		{ "work", "/a/pkg/__main__.py" }, { "<module>", "/a/pkg/__main__.py" },
+		{ "_run_code", "<frozen runpy>" }, { "_run_module_as_main", "<frozen runpy>" },
+	};
+	static const char *const import[][2] = { { "<module>", "/a/lib.py" }, { "_bootstrap", "/l/threading.py" } };
+	char name[SCRIPT_MAX];
+
+	CHECK(runs(script, 2, name));
+	CHECK_STR(name, "job.py");
+	CHECK(runs(module, 4, name));
+	CHECK_STR(name, "pkg");
+	CHECK(!runs(import, 2, name));
+	CHECK(!runs(import, 0, name));
+}
+
 /* A runtime that the hub does not know, and one without such frames. */
 TEST(symbolize_managed_of_other_runtimes_is_unknown)
 {
