@@ -358,7 +358,7 @@ def a_liar_beside_others():
             p.kill()
             p.wait()
     assert "none lost" in said, said
-    stacks = [(f, n) for f, n in folded(out) if f[0].startswith("python") and "<module>" in f]
+    stacks = [(f, n) for f, n in folded(out) if f[0].endswith(" python_chain.py") and "<module>" in f]
     share(stacks, lambda f: NO_NAME not in f, 0.99, 300)
 
 
