@@ -54,7 +54,7 @@ class Guest:
         """Stacks of a program, [user frames root first], [kernel], count; without lines."""
         for f, n in self.stacks:
             f = [LINE.sub("", x) for x in f]
-            if f[0] == comm:
+            if f[0].partition(" ")[0] == comm:  # behind it is what an interpreter runs
                 yield ([x for x in f[1:] if not x.endswith("_[k]")],
                        [x[:-4] for x in f[1:] if x.endswith("_[k]")], n)
 
