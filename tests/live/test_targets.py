@@ -194,6 +194,24 @@ def what_an_interpreter_runs():
 
 
 @suite.test
+def from_one_cpu():
+    """a program on the last CPU is sampled though trifold may run on the first alone"""
+    cpus = sorted(os.sched_getaffinity(0))
+    if len(cpus) < 2:
+        raise Skip("one CPU")
+    with programs("inside", noise=False) as tmp, \
+            running(os.path.join(tmp, "inside"), "twin", "left", "100",
+                    before=lambda: os.sched_setaffinity(0, cpus[-1:])):
+        out = os.path.join(tmp, "out.folded")
+        os.sched_setaffinity(0, cpus[:1])
+        try:
+            record(out, "--duration", "2", "--frequency", "199")
+        finally:
+            os.sched_setaffinity(0, cpus)
+        assert by_name(out)["inside"] > 20
+
+
+@suite.test
 def a_unit():
     """--unit: the cgroup of that name, with .service or without"""
     with programs("inside", "nested") as tmp, cgroups("web.service/inner") as (_, join), \
