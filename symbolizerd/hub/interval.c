@@ -186,17 +186,13 @@ static void interval_add_event(struct knowledge *k, struct pass *p,
 		.thread_name = interval_string(p, ev->comm, sizeof(ev->comm)),
 		.cpu = ev->cpu,
 	};
-	struct trace *tr = traces_get(&k->traces, ev->trace);
-	char script[SCRIPT_MAX];
 	uint32_t stack;
 
 	if (ev->time_ns < time)		/* a sample is never later than now */
 		time = ev->time_ns;
 	p->cost += COST_EVENT;
 	p->events++;
-	stack = pass_stack(p, tr, ev->time_ns);
-	if (!pr->script && pass_script(p, tr, script))
-		pr->script = strdup(script);
+	stack = pass_stack(p, traces_get(&k->traces, ev->trace), ev->time_ns);
 	batch_event(p->builder, stack, batch_attr(p->builder, &a),
 		    interval_resource(k, p, pr, clocks), ev->stop,
 		    time + clocks->monotonic);
@@ -229,6 +225,24 @@ static bool interval_own(const struct knowledge *k, const struct event *ev)
 	return own_has(&k->own, pr->tgid, pr->start_ns);
 }
 
+/* Learn which programs run, before their processes are in the batch: then all samples of
+ * this interval have that name. */
+static void interval_find_scripts(struct knowledge *k, const struct pass *p)
+{
+	char script[SCRIPT_MAX];
+
+	for (uint32_t i = 0; i < k->samples.n; i++) {
+		struct process *pr = processes_get(&k->processes, k->samples.v[i].process);
+		struct trace *tr = traces_get(&k->traces, k->samples.v[i].trace);
+
+		if (pr->script)
+			continue;
+		pass_trace(p, tr);
+		if (pass_script(p, tr, script))
+			pr->script = strdup(script);
+	}
+}
+
 static uint32_t interval_build(struct knowledge *k, bool all)
 {
 	struct clocks clocks = interval_clocks(k);
@@ -238,6 +252,7 @@ static uint32_t interval_build(struct knowledge *k, bool all)
 
 	if (!interval_pass_begin(k, &p, &clocks))
 		return s->n;		/* tried again at the next interval */
+	interval_find_scripts(k, &p);
 	for (i = 0; i < s->n; i++) {
 		struct event *ev = &s->v[i];
 

@@ -358,18 +358,24 @@ static enum script_answer symbolize_ask(const struct pass *p, const struct trace
 }
 
 /* The word of the frame that says which program runs; or TRACE_NO_SCRIPT. */
-static uint16_t symbolize_script(const struct pass *p, const struct trace *tr,
-				 const struct outermost *o)
+static uint16_t symbolize_script(const struct pass *p, const struct trace *tr)
 {
+	size_t end = (size_t)tr->n_kernel + tr->n_user;
 	enum script_answer answer = SCRIPT_INNER;
+	struct outermost outer = { 0 };
 	char name[SCRIPT_MAX];
-	uint32_t i = o->n;
+	uint32_t i;
 
+	for (size_t k = tr->n_kernel; k < end; k += frame_words(tr->words[k])) {
+		if (FRAME_KIND(tr->words[k]) == FRAME_MANAGED)
+			symbolize_outer(&outer, k);
+	}
+	i = outer.n;
 	while (i > 0 && answer == SCRIPT_INNER) {
 		i--;
-		answer = symbolize_ask(p, tr, o->word[i], name);
+		answer = symbolize_ask(p, tr, outer.word[i], name);
 	}
-	return answer == SCRIPT_FOUND ? o->word[i] : TRACE_NO_SCRIPT;
+	return answer == SCRIPT_FOUND ? outer.word[i] : TRACE_NO_SCRIPT;
 }
 
 bool pass_script(const struct pass *p, const struct trace *tr, char ret[SCRIPT_MAX])
@@ -380,20 +386,15 @@ bool pass_script(const struct pass *p, const struct trace *tr, char ret[SCRIPT_M
 
 /* --- stacks ------------------------------------------------------------- */
 
-static uint32_t symbolize_stack(struct pass *p, struct trace *tr)
+static uint32_t symbolize_stack(struct pass *p, const struct trace *tr)
 {
 	static const uint64_t nothing[] = { FRAME_WORD(FRAME_CUT, 0, 0) };
 	uint32_t frames[KERNEL_MAX + FRAMES_MAX + 1];
 	size_t end = (size_t)tr->n_kernel + tr->n_user;
-	struct outermost outer = { 0 };
 	uint32_t n = 0;
 
-	for (size_t i = 0; i < end; i += frame_words(tr->words[i])) {
+	for (size_t i = 0; i < end; i += frame_words(tr->words[i]))
 		frames[n++] = symbolize_frame_of(p, &tr->words[i], tr->space);
-		if (FRAME_KIND(tr->words[i]) == FRAME_MANAGED)
-			symbolize_outer(&outer, i);
-	}
-	tr->script = symbolize_script(p, tr, &outer);
 	if (n == 0)		/* a stack must have a frame */
 		frames[n++] = symbolize_frame_of(p, nothing, 0);
 	p->cost += sizeof(struct batch_stack) + n * sizeof(frames[0]);
@@ -427,6 +428,7 @@ void pass_trace(const struct pass *p, struct trace *tr)
 	tr->stack = TRACE_NO_STACK;
 	tr->former_ns = symbolize_former_ns(p, tr);
 	tr->waits = pass_trace_waits(p, tr);
+	tr->script = symbolize_script(p, tr);
 }
 
 uint32_t pass_stack(struct pass *p, struct trace *tr, uint64_t time_ns)

@@ -65,7 +65,7 @@ void pass_trace(const struct pass *p, struct trace *tr);
  * with that. */
 uint32_t pass_stack(struct pass *p, struct trace *tr, uint64_t time_ns);
 
-/* Which program the interpreter runs in this trace, after its pass_stack().  False: the
+/* Which program the interpreter runs in this trace, after its pass_trace().  False: the
  * trace does not say. */
 bool pass_script(const struct pass *p, const struct trace *tr, char ret[SCRIPT_MAX]);
 

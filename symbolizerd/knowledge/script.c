@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "symbolizerd/knowledge/script.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "ipc/runtimes.h"
@@ -44,16 +45,28 @@ static enum script_answer script_by_file(const struct runtime_info *r, const cha
 	return script_keep(name, (size_t)(file + len - name), ret);
 }
 
+/* Is it the runtime's own code, or a function that runs programs? */
+static bool script_is_runner(const struct runtime_info *r, const char *function)
+{
+	for (int i = 0; i < RUNTIME_OWN; i++) {
+		if (r->own[i] && r->own[i][0] && strcmp(function, r->own[i]) == 0)
+			return true;
+	}
+	for (int i = 0; i < RUNTIME_RUNNERS; i++) {
+		if (r->runners[i] && strcmp(function, r->runners[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
 enum script_answer script_of(uint32_t runtime, const char *function, const char *file,
 			     char ret[SCRIPT_MAX])
 {
 	const struct runtime_info *r = runtime_info(runtime);
 	size_t len = strlen(function), end = strlen(r->program);
 
-	for (int i = 0; i < RUNTIME_RUNNERS && r->runners[i]; i++) {
-		if (strcmp(function, r->runners[i]) == 0)
-			return SCRIPT_INNER;
-	}
+	if (script_is_runner(r, function))
+		return SCRIPT_INNER;
 	if (!end)
 		return SCRIPT_NONE;
 	if (r->program[0] != '.')

@@ -31,7 +31,7 @@ struct trace {
 	uint32_t space;		/* of its frames in memory of no file: jit.h; 0: none */
 	uint8_t waits;		/* in that pass: a frame waits for a worker */
 	uint8_t pad;
-	uint16_t script;	/* with .stack: word of the frame that says which program runs
+	uint16_t script;	/* in that pass: word of the frame that says which program runs
 				 * (script.h); TRACE_NO_SCRIPT: none does */
 	uint64_t words[];
 };

@@ -15,6 +15,7 @@ from hotspot import (HERE, KNOWN, NO_NAME, cpu_limit, jdks, javac, judge, marks,
                      samples_of, stacks_of, when_known)
 from live import Skip, Suite, record, say
 from pages import page_out, paged_out
+from pprof import read_pprof
 
 suite = Suite()
 tmp = tempfile.TemporaryDirectory(prefix="trifold-test-hotspot-")
@@ -471,7 +472,7 @@ def root_of_its_own():
 
 @suite.test
 def whole_machine():
-    """two JVMs and a program that is none, at once"""
+    """two JVMs at once, each called java and the class that it runs"""
     running = [subprocess.Popen([*j.command(classes()), *APART, "-cp", classes(), "HotspotLoad",
                                  "30", mode], stdout=subprocess.PIPE, text=True)
                for j, mode in zip(list(all_jdks().values())[:2] * 2, ("chain", "virtuals"))]
@@ -489,6 +490,8 @@ def whole_machine():
                                                              *CALLS["virtuals"], BURN])):
         of = [s for s in stacks if s.has(*TOP, rf"HotspotLoad\.{mode}")]
         judge(mode, of, *TOP, *chain, minimum=200)
+    names = {labels["comm"] for labels, frames, _ in read_pprof(OUT) if any("HotspotLoad.main" in f for f in frames)}
+    assert names == {"java HotspotLoad"}, names
 
 
 @suite.test

@@ -60,6 +60,7 @@ TEST(script_of_java_is_the_class)
 			   called), SCRIPT_FOUND);
 	CHECK_STR(called, "org.apache.catalina.startup.Bootstrap");
 	CHECK_EQ(script_of(RUNTIME_HOTSPOT, "java.lang.Thread.run", "Thread.java", called), SCRIPT_NONE);
+	CHECK_EQ(script_of(RUNTIME_HOTSPOT, "[JVM stub]", "", called), SCRIPT_INNER);
 	CHECK_EQ(script_of(RUNTIME_HOTSPOT, ".main", "", called), SCRIPT_NONE);
 	CHECK_EQ(script_of(RUNTIME_HOTSPOT, "main", "", called), SCRIPT_NONE);
 }
