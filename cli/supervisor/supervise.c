@@ -192,14 +192,11 @@ static void sup_ended(struct sup *s, pid_t pid, int status)
 
 static void sup_reap(struct sup *s)
 {
-	pid_t pid;
 	int status;
 
-	do {
-		pid = waitpid(-1, &status, WNOHANG);
-		if (pid > 0)
-			sup_ended(s, pid, status);
-	} while (pid > 0);
+	for (pid_t pid = waitpid(-1, &status, WNOHANG); pid > 0;
+	     pid = waitpid(-1, &status, WNOHANG))
+		sup_ended(s, pid, status);
 }
 
 /* A signal that the front has to know.  The second one that asks it to end gives it some
@@ -265,23 +262,25 @@ static int sup_start_front(struct sup *s)
 	return r;
 }
 
-/* End what daemons leave, such as symbolizerd's zygote, and reap it.  What a recorded
- * command leaves is not ours. */
+/* End what daemons leave, such as symbolizerd's zygote, and reap it: all at once, so that
+ * one that does not end takes no time of the others.  What a recorded command leaves is
+ * not ours. */
 static void sup_end_left(const struct sup *s)
 {
-	int rounds = LEFT_MS / LEFT_ROUND_MS;
+	bool left = true;
 
-	for (int i = 0; i < PROGRAM_LAUNCHER; i++) {
-		while (s->pid[i] && waitpid(-s->pid[i], NULL, WNOHANG) >= 0) {
-			if (rounds == 0) {
-				warnx("a process of group %d does not end, not even by SIGKILL: it waits "
-				      "for a file system that does not answer", s->pid[i]);
-				break;
+	for (int rounds = LEFT_MS / LEFT_ROUND_MS; left && rounds >= 0; rounds--) {
+		left = false;
+		for (int i = 0; i < PROGRAM_LAUNCHER; i++) {
+			if (s->pid[i] && waitpid(-s->pid[i], NULL, WNOHANG) >= 0) {
+				left = true;
+				kill(-s->pid[i], SIGKILL);
+				if (rounds == 0)
+					warnx("a process of group %d does not end, not even by SIGKILL: it "
+					      "waits for a file system that does not answer", s->pid[i]);
 			}
-			kill(-s->pid[i], SIGKILL);
-			usleep(LEFT_ROUND_MS * 1000);
-			rounds--;
 		}
+		usleep(LEFT_ROUND_MS * 1000);
 	}
 }
 
