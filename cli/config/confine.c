@@ -44,7 +44,7 @@ const struct confinement confinement_recorder = {
 };
 
 const struct confinement confinement_reader = {
-	.process = "reader of `trifold convert`",
+	.process = "reader of `trifold convert`, `diff`",
 	.limits = {
 		COMMON_LIMITS, LIMIT(NOFILE, 16), LIMIT(AS, 4ULL << 30),
 		NO_PROCESSES, NO_LOCKED_MEMORY,

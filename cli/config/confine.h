@@ -35,7 +35,7 @@ void confine_front(void);
  */
 void confine_recorder(uid_t seal);
 
-/* The reader of `trifold convert`, likewise.  All descriptors but keep[0..n-1] are
+/* The reader of `trifold convert` and `diff`, likewise.  All descriptors but keep[0..n-1] are
  * closed. */
 void confine_reader(uid_t seal, const int *keep, int n);
 

@@ -2,17 +2,12 @@
 #include "cli/convert/convert.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "cli/config/confine.h"
+#include "cli/config/sudo_caller.h"
 #include "cli/convert/from_folded.h"
-#include "cli/supervisor/identity.h"
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/read_all.h"
@@ -35,9 +30,9 @@ struct convert {
 	uint32_t frequency;
 	const struct options *opt;	/* .names, .inlined */
 	bool lines;
-	bool quiet;
-	bool copies;			/* folded stacks as they are */
-	int in, out;
+	struct foreign in;
+	int out;
+	uint32_t samples, stacks;	/* of what was encoded */
 };
 
 /* --- reading -------------------------------------------------------------- */
@@ -141,12 +136,11 @@ static int convert_check(const struct convert *c)
 	return -EINVAL;
 }
 
-static int convert_write(const struct convert *c, const struct decoded *d)
+static int convert_encode(struct convert *c, const struct decoded *d, struct buffer *out)
 {
 	struct profile_info info = {
 		.lines = c->lines, .inlined = c->opt->inlined,
 	};
-	struct buffer out = { 0 };
 	struct batch b;
 	int r = batch_open(d->data, d->len, &b);
 
@@ -156,22 +150,20 @@ static int convert_write(const struct convert *c, const struct decoded *d)
 		names_choose(&b, d->data, c->opt->names);
 		info.account.start_ns = b.hdr->start_ns;
 		info.account.end_ns = b.hdr->end_ns;
-		r = c->to->encode(&b, &info, &out);
+		r = c->to->encode(&b, &info, out);
 	}
-	if (!r)
-		r = write_all(c->out, out.data, out.len);
-	if (r)
+	if (r) {
 		log_err("cannot write: %s", strerror(-r));
-	else if (!c->quiet)
-		log_info("%u samples, %u distinct stacks, %zu KiB",
-			 batch_n(&b, BATCH_TIMES), batch_n(&b, BATCH_STACKS),
-			 out.len / 1024);
-	free(out.data);
-	return r;
+		return r;
+	}
+	c->samples = batch_n(&b, BATCH_TIMES);
+	c->stacks = batch_n(&b, BATCH_STACKS);
+	return 0;
 }
 
-/* From what was read to what is written.  0, or another value after a line in the log. */
-static int convert_bytes(const struct convert *c, struct buffer *in)
+/* From what was read, which is freed, to what is written.  0, or another value after a line
+ * in the log. */
+static int convert_bytes(struct convert *c, struct buffer *in, struct buffer *out)
 {
 	const struct format *folded = format_at(format_named("folded"));
 	struct decoded d = { 0 };
@@ -188,118 +180,93 @@ static int convert_bytes(const struct convert *c, struct buffer *in)
 	if (r == -ENOMEM)
 		log_err("%s: %s", c->name, strerror(ENOMEM));
 	if (!r)
-		r = convert_write(c, &d);
+		r = convert_encode(c, &d, out);
 	free(d.data);
 	return r;
 }
 
-static int convert_child(struct convert *c, uid_t seal, pid_t parent)
+static int convert_read(struct convert *c, struct buffer *in)
 {
-	const int keep[] = { 0, 1, 2, c->in, c->out };
-	const struct format *folded = format_at(format_named("folded"));
-	struct buffer in = { 0 };
 	int r;
 
-	confine_reader(seal, keep, 5);
-	if (getppid() != parent)
-		return 1;
 	_Static_assert(FOLDED_BYTES_MAX == CONVERT_BODY, "one limit, before it is known what it is");
-	r = read_all(c->in, CONVERT_BODY, &in);
-	if (!r && !c->from)
-		c->from = convert_sniff(&in);
-	if (r) {
+	r = read_all(c->in.fd, CONVERT_BODY, in);
+	if (r)
 		log_err("%s: %s", c->name, strerror(-r));
-	} else if (c->copies && c->from == folded) {
-		r = write_all(c->out, in.data, in.len);
+	else if (!c->from)
+		c->from = convert_sniff(in);
+	return r;
+}
+
+static int convert_work(void *arg)
+{
+	struct convert *c = arg;
+	struct buffer in = { 0 }, out = { 0 };
+	int r = convert_read(c, &in);
+
+	if (!r)
+		r = convert_bytes(c, &in, &out);
+	if (!r) {
+		r = write_all(c->out, out.data, out.len);
 		if (r)
 			log_err("cannot write: %s", strerror(-r));
-	} else {
-		r = convert_bytes(c, &in);
+		else
+			log_info("%u samples, %u distinct stacks, %zu KiB", c->samples,
+				 c->stacks, out.len / 1024);
 	}
 	free(in.data);
-	return r != 0;
+	free(out.data);
+	if (r)
+		return 1;
+	return 0;
+}
+
+int convert_to_folded(const struct foreign *f, const struct options *o, bool lines,
+		      struct buffer *ret)
+{
+	struct convert c = {
+		.name = f->name, .in = *f, .from = f->format,
+		.to = format_at(format_named("folded")),
+		.frequency = CONVERT_HZ, .opt = o, .lines = lines,
+	};
+	struct buffer in = { 0 };
+	int r = convert_read(&c, &in);
+
+	if (!r && c.from != format_at(format_named("otlp"))) {
+		*ret = in;
+		return 0;
+	}
+	if (!r)
+		r = convert_bytes(&c, &in, ret);
+	free(in.data);
+	return r;
 }
 
 /* --- the command ----------------------------------------------------------------------- */
 
-/* 0, or another value after a line in the log. */
-static int convert_fork(struct convert *c)
-{
-	struct identities ids = { .uid = { 0 } };
-	uid_t seal = (uid_t)-1;
-	pid_t self = getpid(), pid;
-	int status = -1;
-
-	if (geteuid() == 0) {
-		if (identity_find(&ids))
-			return -EAGAIN;
-		seal = ids.uid[ID_RECORDER];
-	}
-	pid = fork();
-	if (pid == 0)
-		_exit(convert_child(c, seal, self));
-	if (pid < 0 || waitpid(pid, &status, 0) != pid) {
-		log_err("cannot start the reader: %m");
-		return -EAGAIN;
-	}
-	if (WIFSIGNALED(status) && WTERMSIG(status) != SIGPIPE)
-		log_err("the reader was killed by signal %d", WTERMSIG(status));
-	return status;
-}
-
-/* name: room for c->name.  0 or -errno, said. */
-static int convert_open(struct convert *c, const char *path, char name[256])
-{
-	if (strcmp(path, "-")) {
-		c->name = log_quote(path, strlen(path), name, 256);
-		c->in = open(path, O_RDONLY | O_CLOEXEC);
-	} else {
-		c->name = strcpy(name, "standard input");
-		c->in = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-	}
-	if (c->in >= 0)
-		return 0;
-	log_err("%s: %m", name);
-	return -errno;
-}
-
-int convert_to_folded(const char *path, const struct options *o, bool lines,
-		      int out)
-{
-	struct convert c = {
-		.from = format_at(format_of(path)), .copies = true,
-		.to = format_at(format_named("folded")),
-		.frequency = CONVERT_HZ, .opt = o, .lines = lines,
-		.quiet = true, .out = out,
-	};
-	char name[256];
-	int r = convert_open(&c, path, name);
-
-	if (r)
-		return r;
-	r = convert_fork(&c);
-	close(c.in);
-	return r;
-}
-
+/* Whatever is opened is opened as the user who called sudo. */
 static int convert_files(struct convert *c, const struct options *o)
 {
 	struct outfile f;
-	char name[256];
-	int r = convert_open(c, o->files[0], name);
+	int r = sudo_caller_become();
 
+	if (!r)
+		r = foreign_open(&c->in, o->files[0]);
 	if (r)
 		return r;
+	c->name = c->in.name;
 	r = outfile_open(&f, o->files[1], c->to->looks & FORMAT_FOR_PEOPLE);
 	if (!r) {
+		const int keep[] = { c->in.fd, f.fd };
+
 		c->out = f.fd;
-		r = convert_fork(c);
+		r = foreign_run(convert_work, c, keep, 2);
 		if (r)
 			outfile_abandon(&f);
 		else
 			r = outfile_commit(&f);
 	}
-	close(c->in);
+	foreign_close(&c->in);
 	return r;
 }
 

@@ -2,13 +2,13 @@
 #include "cli/diff/diff.h"
 
 #include <errno.h>
-#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
+#include <sys/wait.h>
 
+#include "cli/config/sudo_caller.h"
 #include "cli/convert/convert.h"
 #include "cli/convert/folded_read.h"
 #include "cli/diff/html.h"
@@ -23,6 +23,13 @@
 
 enum { BY_FUNCTION, BY_LINE };	/* options.by */
 
+struct diff {
+	const struct options *opt;
+	struct foreign in[FOLDED_SIDES];
+	struct folded_tree tree;
+	int out;			/* of --output; -1: none */
+};
+
 /* Of standard input and of pipes without a name only the bytes tell. */
 static bool diff_is_folded(const char *path)
 {
@@ -31,53 +38,23 @@ static bool diff_is_folded(const char *path)
 	return format != FORMAT_NONE && format != format_named("otlp");
 }
 
-/* The folded stacks of a file, to be read; or -1, said.  An OTLP request is read by
- * another process. */
-static int diff_open(const struct options *o, const char *path,
-		     const char *name)
+static int diff_take(struct diff *d, unsigned int side)
 {
-	int fd;
-
-	if (diff_is_folded(path)) {
-		fd = open(path, O_RDONLY | O_CLOEXEC);
-		if (fd < 0)
-			log_err("%s: %m", name);
-		return fd;
-	}
-	fd = memfd_create("folded", MFD_CLOEXEC);
-	if (fd < 0)
-		log_err("memfd_create: %m");
-	else if (convert_to_folded(path, o, o->by == BY_LINE, fd) ||
-		 lseek(fd, 0, SEEK_SET) < 0) {
-		close(fd);
-		fd = -1;
-	}
-	return fd;
-}
-
-static int diff_take(struct folded_tree *t, const struct options *o,
-		     unsigned int side)
-{
-	const char *path = o->files[side];
-	struct folded_mistake m;
+	const bool by_line = d->opt->by == BY_LINE;
+	const char *name = d->in[side].name;
 	struct buffer bytes = { 0 };
-	char name[256];
-	int fd, r;
+	struct folded_mistake m;
+	int r = convert_to_folded(&d->in[side], d->opt, by_line, &bytes);
 
-	log_quote(path, strlen(path), name, sizeof(name));
-	fd = diff_open(o, path, name);
-	if (fd < 0)
+	if (r)
 		return -1;
-	r = read_all(fd, FOLDED_BYTES_MAX, &bytes);
-	close(fd);
-	if (!r)
-		r = folded_read(t, side, (char *)bytes.data, bytes.len, &m);
+	r = folded_read(&d->tree, side, (char *)bytes.data, bytes.len, &m);
 	free(bytes.data);
 	if (r > 0)
 		log_err("%s:%u: %s", name, m.line, m.what);
 	else if (r < 0)
 		log_err("%s: %s", name, strerror(-r));
-	if (!r && o->by == BY_LINE && !t->lines[side]) {
+	if (!r && by_line && !d->tree.lines[side]) {
 		log_err("%s has no lines: record an .otlp file, or folded "
 			"stacks with --lines", name);
 		return -1;
@@ -103,22 +80,19 @@ static const char *diff_name_text(const struct folded_tree *t, uint32_t name,
 	return (const char *)buf->data;
 }
 
-static void diff_print_table(const struct options *o,
-			     const struct folded_tree *t,
-			     const struct diff_row *rows, uint32_t n, uint32_t shown)
+static void diff_print_table(const struct diff *d, const struct diff_row *rows, uint32_t n,
+			     uint32_t shown)
 {
+	const struct folded_tree *t = &d->tree;
 	const char *heading = "function", *what = "functions";
 	struct buffer buf = { 0 };
-	char name[256];
 
-	if (o->by == BY_LINE) {
+	if (d->opt->by == BY_LINE) {
 		heading = "function (line)";
 		what = "lines";
 	}
 	for (unsigned int s = 0; s < FOLDED_SIDES; s++)
-		printf("%c  %s: %llu samples\n", "AB"[s],
-		       log_quote(o->files[s], strlen(o->files[s]), name,
-				 sizeof(name)),
+		printf("%c  %s: %llu samples\n", "AB"[s], d->in[s].name,
 		       (unsigned long long)t->samples[s]);
 	printf("\n  self A   self B   points  total A  total B   points  %s\n",
 	       heading);
@@ -180,39 +154,39 @@ static int diff_print_json(const struct options *o, const struct folded_tree *t,
 	return r;
 }
 
-static int diff_write_file(const struct options *o, const struct folded_tree *t)
+static bool diff_is_page(const struct options *o)
 {
-	const bool html = format_of(o->output) == format_named("html");
-	struct buffer out = { 0 };
-	struct outfile f;
-	int r;
-
-	if (html)
-		r = diff_encode_html(t, o->files, &out);
-	else
-		r = folded_encode_pairs(t, &out);
-	if (r)
-		log_err("%s", strerror(-r));
-	else
-		r = outfile_open(&f, o->output, !html);
-	if (r) {
-		free(out.data);
-		return r;
-	}
-	r = write_all(f.fd, out.data, out.len);
-	free(out.data);
-	if (r) {
-		log_err("%s: %s", o->output, strerror(-r));
-		outfile_abandon(&f);
-		return r;
-	}
-	return outfile_commit(&f);
+	return format_of(o->output) == format_named("html");
 }
 
-static int diff_show(const struct options *o, const struct folded_tree *t)
+static int diff_write_file(const struct diff *d)
 {
+	struct buffer out = { 0 };
+	const char *names[FOLDED_SIDES];
+	int r;
+
+	for (unsigned int s = 0; s < FOLDED_SIDES; s++) {
+		names[s] = d->opt->files[s];
+		if (foreign_is_standard(names[s]))
+			names[s] = d->in[s].name;
+	}
+	if (diff_is_page(d->opt))
+		r = diff_encode_html(&d->tree, names, &out);
+	else
+		r = folded_encode_pairs(&d->tree, &out);
+	if (!r)
+		r = write_all(d->out, out.data, out.len);
+	if (r)
+		log_err("cannot write: %s", strerror(-r));
+	free(out.data);
+	return r;
+}
+
+static int diff_show(const struct diff *d)
+{
+	const struct options *o = d->opt;
 	uint32_t limit, n = 0, shown;
-	struct diff_row *rows = diff_rows(t, o->by_total, &n);
+	struct diff_row *rows = diff_rows(&d->tree, o->by_total, &n);
 	int r = 0;
 
 	if (o->limit)
@@ -228,9 +202,9 @@ static int diff_show(const struct options *o, const struct folded_tree *t)
 	else
 		shown = limit;
 	if (o->json)
-		r = diff_print_json(o, t, rows, n, shown);
+		r = diff_print_json(o, &d->tree, rows, n, shown);
 	else
-		diff_print_table(o, t, rows, n, shown);
+		diff_print_table(d, rows, n, shown);
 	if (!r && (fflush(stdout) || ferror(stdout))) {
 		log_err("cannot write: %m");
 		r = -EIO;
@@ -239,10 +213,90 @@ static int diff_show(const struct options *o, const struct folded_tree *t)
 	return r;
 }
 
+/* --- in the child of foreign.h ---------------------------------------- */
+
+/* Exit statuses.  DIFF_NOT_SHOWN: the file of --output is whole. */
+enum { DIFF_DONE, DIFF_FAILED, DIFF_NOT_SHOWN };
+
+static int diff_work(void *arg)
+{
+	static char room[1 << 16];	/* glibc's own asks whether it is a terminal */
+	struct diff *d = arg;
+	int r = folded_init(&d->tree);
+
+	setvbuf(stdout, room, _IOFBF, sizeof(room));
+	d->tree.functions = d->opt->by == BY_FUNCTION;
+	for (unsigned int s = 0; s < FOLDED_SIDES && !r; s++)
+		r = diff_take(d, s);
+	if (!r)
+		r = folded_sort(&d->tree);
+	if (!r && d->out >= 0)
+		r = diff_write_file(d);
+	if (r)
+		return DIFF_FAILED;
+	if ((d->opt->json || d->out < 0) && diff_show(d))
+		return DIFF_NOT_SHOWN;
+	return DIFF_DONE;
+}
+
+/* --- the command ------------------------------------------------------- */
+
+static int diff_compare(struct diff *d)
+{
+	const int keep[] = { d->in[0].fd, d->in[1].fd, d->out };
+
+	return foreign_run(diff_work, d, keep, 3);
+}
+
+/* Who reads standard output may have had enough of it: the file is there. */
+static bool diff_wrote(int status)
+{
+	if (WIFSIGNALED(status))
+		return WTERMSIG(status) == SIGPIPE;
+	return WEXITSTATUS(status) != DIFF_FAILED;
+}
+
+static int diff_to_file(struct diff *d)
+{
+	struct outfile f;
+	int status, r = outfile_open(&f, d->opt->output, !diff_is_page(d->opt));
+
+	if (r)
+		return r;
+	d->out = f.fd;
+	status = diff_compare(d);
+	if (status < 0 || !diff_wrote(status)) {
+		outfile_abandon(&f);
+		return -EIO;
+	}
+	r = outfile_commit(&f);
+	if (!r)
+		r = status;
+	return r;
+}
+
+/* Whatever is opened is opened as the user who called sudo. */
+static int diff_files(struct diff *d)
+{
+	int r = sudo_caller_become();
+
+	if (!r)
+		r = foreign_open(&d->in[0], d->opt->files[0]);
+	if (r)
+		return r;
+	r = foreign_open(&d->in[1], d->opt->files[1]);
+	if (!r && d->opt->output)
+		r = diff_to_file(d);
+	else if (!r)
+		r = diff_compare(d);
+	foreign_close(&d->in[0]);
+	foreign_close(&d->in[1]);
+	return r;
+}
+
 int diff_run(const struct options *o)
 {
-	struct folded_tree t;
-	int r;
+	struct diff d = { .opt = o, .out = -1 };
 
 	if (!o->files[1]) {
 		log_err("diff needs two recordings, A and B; see `trifold diff "
@@ -259,7 +313,7 @@ int diff_run(const struct options *o)
 		log_err("--json and --output %s would both write to standard output", o->output);
 		return EXIT_USAGE;
 	}
-	if (!strcmp(o->files[0], "-") && !strcmp(o->files[1], "-")) {
+	if (foreign_is_standard(o->files[0]) && foreign_is_standard(o->files[1])) {
 		log_err("standard input can be one of the two recordings only");
 		return EXIT_USAGE;
 	}
@@ -269,16 +323,7 @@ int diff_run(const struct options *o)
 			"of each function");
 		return EXIT_USAGE;
 	}
-	r = folded_init(&t);
-	t.functions = o->by == BY_FUNCTION;
-	for (unsigned int s = 0; s < FOLDED_SIDES && !r; s++)
-		r = diff_take(&t, o, s);
-	if (!r)
-		r = folded_sort(&t);
-	if (!r && o->output)
-		r = diff_write_file(o, &t);
-	if (!r && (o->json || !o->output))
-		r = diff_show(o, &t);
-	folded_fini(&t);
-	return r != 0;
+	if (diff_files(&d))
+		return 1;
+	return 0;
 }

@@ -163,26 +163,69 @@ def mistakes():
                                                  [f"bad{i}.otlp" for i in range(3)])
 
 
+def commands(source, other, out):
+    """of both that read files of others: their arguments"""
+    return (["convert", source, out], ["diff", source, other, "--output", out],
+            ["diff", other, source, "--output", out])
+
+
 @suite.test
 def confined():
     """the process that reads FILE has a filter of its system calls, no capability, and is not root"""
     with scratch() as tmp:
-        pipe = os.path.join(tmp, "x.folded")
+        pipe, other = os.path.join(tmp, "x.folded"), write(tmp, "other.folded", b"a;b 1\n")
         os.mkfifo(pipe)
-        p = subprocess.Popen([TRIFOLD, "convert", pipe, os.path.join(tmp, "y.folded")],
-                             stderr=subprocess.DEVNULL)
-        with open(pipe, "wb") as f:
-            (pid,) = wait_for(lambda: children_of(p.pid))
+        for args in commands(pipe, other, os.path.join(tmp, "y.folded")):
+            p = subprocess.Popen([TRIFOLD, *args], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            with open(pipe, "wb") as f:
+                (pid,) = wait_for(lambda: children_of(p.pid))
 
-            def status():
-                with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as s:
-                    return dict(line.rstrip("\n").split(":\t", 1) for line in s)
-            wait_for(lambda: status()["Seccomp"] == "2")
-            now = status()
-            f.write(b"a;b 1\n")
-        assert p.wait(60) == 0
-    assert "0" not in now["Uid"].split() and now["NoNewPrivs"] == "1", now
-    assert int(now["CapEff"], 16) == int(now["CapPrm"], 16) == 0, now
+                def status():
+                    with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as s:
+                        return dict(line.rstrip("\n").split(":\t", 1) for line in s)
+                wait_for(lambda: status()["Seccomp"] == "2")
+                now = status()
+                f.write(b"a;b 1\n")
+            assert p.wait(60) == 0
+            assert "0" not in now["Uid"].split() and now["NoNewPrivs"] == "1", now
+            assert int(now["CapEff"], 16) == int(now["CapPrm"], 16) == 0, now
+
+
+@suite.test
+def of_the_caller():
+    """under sudo both files are opened as who called it; a pipe that is there already is read"""
+    caller = {**os.environ, "SUDO_UID": "12345", "SUDO_GID": "12345"}
+    with scratch() as tmp:
+        os.chmod(tmp, 0o755)
+        mine, closed = os.path.join(tmp, "mine"), os.path.join(tmp, "closed")
+        os.mkdir(mine)
+        os.mkdir(closed)
+        os.chown(mine, 12345, 12345)
+        secret, source = write(closed, "a.folded", b"a;secret 1\n"), write(mine, "a.folded", b"a;b 1\n")
+        os.chmod(closed, 0o755)
+        os.chmod(secret, 0o600)
+        os.chmod(source, 0o644)
+
+        def run(args, **more):
+            return subprocess.run([TRIFOLD, *args], env=caller, capture_output=True, text=True, timeout=120, **more)
+        out = os.path.join(mine, "out.html")
+        for args in commands(secret, source, out):
+            r = run(args)
+            assert r.returncode == 1 and "Permission denied" in r.stderr, r
+        for args in commands(source, source, os.path.join(closed, "out.html")):
+            r = run(args)
+            assert r.returncode == 1 and "Permission denied" in r.stderr, r
+        assert os.listdir(closed) == ["a.folded"] and os.listdir(mine) == ["a.folded"]
+        for args in commands(source, source, out):
+            r = run(args)
+            assert r.returncode == 0, r
+            st = os.stat(out)
+            assert (st.st_uid, st.st_gid, st.st_mode & 0o777) == (12345, 12345, 0o600), st
+            os.unlink(out)
+        for path in ("-", "/dev/stdin", "/dev/fd/0"):
+            for args in commands(path, source, out):
+                r = run(args, input="a;b 1\n")
+                assert r.returncode == 0, r
 
 
 @suite.test

@@ -69,6 +69,10 @@ def forms():
         assert diff(a, b, "--output", out) == ""
         with open(out, encoding="utf-8") as f:
             assert f.read() == "app;<b> 0 5\napp;main;f 1 60\napp;main;g 3 35\n"
+        # on a terminal too, which its child may not ask about
+        shown = subprocess.run(["script", "-qec", f"{TRIFOLD} diff {a} {b}", "/dev/null"], capture_output=True, text=True,
+                               check=True)
+        assert shown.stdout.replace("\r", "") == diff(a, b), shown
         piped = subprocess.run(["bash", "-c", f"{TRIFOLD} diff <(cat {a}) <(cat {b}) --json"],
                                capture_output=True, check=True)
         assert json.loads(piped.stdout)["functions"] == j["functions"]
