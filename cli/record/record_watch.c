@@ -34,8 +34,15 @@ static bool record_watch_waits_no_more(const struct record_watch *w, uint64_t t)
 	return t >= wait && t - wait >= w->cut.end_ns;
 }
 
+static void record_watch_seen(struct record_watch *w, uint64_t t)
+{
+	if (t > w->seen_ns)
+		w->seen_ns = t;
+}
+
 void record_watch_batch_end(struct record_watch *w, uint64_t end_ns)
 {
+	record_watch_seen(w, end_ns);
 	if (w->last_came || !record_watch_is_over(w, end_ns))
 		return;
 	if (!w->settled && !record_watch_waits_no_more(w, end_ns))
@@ -63,6 +70,8 @@ void record_watch_status(struct record_watch *w, const struct status *st,
 			 uint64_t now_ns)
 {
 	record_watch_time(w, st);
+	if (!st->hub.pending)
+		record_watch_seen(w, now_ns);
 	if (!record_watch_is_over(w, now_ns) || !w->hub.statuses)
 		return;
 	if (w->last_came && w->hub.statuses != w->last_statuses)
@@ -212,6 +221,21 @@ static void record_watch_reason(struct profile_account *a, uint64_t n,
 	a->lost += n;
 }
 
+/* Where the range ends that was recorded: it is open, or in the future, when the running
+ * trifold ended before it. */
+static uint64_t record_watch_end(const struct record_watch *w)
+{
+	uint64_t end = w->seen_ns;
+
+	if (w->state.covered || w->cut.end_ns < end)
+		return w->cut.end_ns;
+	if (end < w->collect->end_ns)
+		end = w->collect->end_ns;
+	if (end < w->cut.start_ns)
+		return w->cut.start_ns;
+	return end;
+}
+
 void record_watch_account(const struct record_watch *w,
 			  struct profile_account *ret)
 {
@@ -219,7 +243,7 @@ void record_watch_account(const struct record_watch *w,
 	uint64_t all;
 
 	*ret = (struct profile_account){
-		.start_ns = w->cut.start_ns, .end_ns = w->cut.end_ns,
+		.start_ns = w->cut.start_ns, .end_ns = record_watch_end(w),
 		.delivered = s->samples, .known = 1,
 		.reasons = "taken by the running trifold",
 	};
@@ -227,7 +251,7 @@ void record_watch_account(const struct record_watch *w,
 	record_watch_reason(ret, s->lost, "in no batch");
 	record_watch_reason(ret, s->no_room, "no room");
 	ret->taken = ret->delivered + ret->lost;
-	all = (w->cut.end_ns - w->cut.start_ns) * w->cpus;
+	all = (ret->end_ns - ret->start_ns) * w->cpus;
 	ret->missed_ns = w->missed_ns - w->missed_first_ns;
 	if (ret->missed_ns > all)
 		ret->missed_ns = all;

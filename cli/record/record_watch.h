@@ -43,6 +43,7 @@ struct record_watch {
 	bool settled;		/* no sample of the range waits for a name */
 	bool last_came;		/* a batch after that */
 	uint64_t last_statuses;	/* statuses by then */
+	uint64_t seen_ns;	/* all up to then is known; 0: nothing */
 	bool timed;		/* the three below are known */
 	uint64_t cpus;		/* that were sampled, by the last status */
 	uint64_t missed_first_ns, missed_ns;	/* by the first and the last status */
@@ -66,7 +67,8 @@ void record_watch_read(struct record_watch *w);
 /* Send the state, if it has changed. */
 void record_watch_say(struct record_watch *w);
 
-/* The account of what was recorded; start_ns and end_ns too. */
+/* The account of what was recorded; start_ns and end_ns too: if the running trifold ended
+ * first, the time up to which it told of samples. */
 void record_watch_account(const struct record_watch *w,
 			  struct profile_account *ret);
 

@@ -147,3 +147,35 @@ TEST(watch_takes_the_range_only)
 	free(mem);
 	unmake(&m);
 }
+
+/* The range has no end yet, or one in the future. */
+TEST(watch_of_a_trifold_that_ended_first)
+{
+	static const uint64_t ends[] = { UINT64_MAX, 90 * END };
+	struct status st = { .loader = { .cpus = 4 }, .hub = { .pending = 3 } };
+	struct profile_account a;
+	struct made m;
+
+	for (size_t i = 0; i < 2; i++) {
+		struct cut c = { .start_ns = END, .end_ns = ends[i] };
+
+		make(&m);
+		record_watch_range(&m.w, &c);
+		record_watch_account(&m.w, &a);
+		CHECK_EQ(a.end_ns, END);
+		CHECK_EQ(a.covered_ns, 0);
+		record_watch_batch_end(&m.w, END + 10);
+		record_watch_status(&m.w, &st, END + 20);
+		record_watch_account(&m.w, &a);
+		CHECK_EQ(a.end_ns, END + 10);
+		CHECK_EQ(a.covered_ns, 4 * 10);
+		/* nothing waits: there were no samples since */
+		st.hub.pending = 0;
+		record_watch_status(&m.w, &st, END + 30);
+		st.hub.pending = 3;
+		record_watch_account(&m.w, &a);
+		CHECK_EQ(a.end_ns, END + 30);
+		CHECK_EQ(a.covered_ns, 4 * 30);
+		unmake(&m);
+	}
+}
