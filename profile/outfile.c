@@ -62,6 +62,14 @@ bool outfile_is_standard(const char *path)
 	return !strcmp(path, "-") || !strcmp(path, "/dev/stdout");
 }
 
+const char *outfile_shown(const char *path, char *buf, size_t size)
+{
+	if (!outfile_is_standard(path))
+		return log_quote(path, strlen(path), buf, size);
+	snprintf(buf, size, "standard output");
+	return buf;
+}
+
 static int outfile_open_standard(struct outfile *f, bool text)
 {
 	if (!text && isatty(STDOUT_FILENO)) {

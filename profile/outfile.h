@@ -14,6 +14,7 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 struct outfile {
 	int dir;		/* -1: standard output */
@@ -24,6 +25,9 @@ struct outfile {
 
 /* Does this path mean standard output? */
 bool outfile_is_standard(const char *path);
+
+/* The path for people: quoted, or "standard output".  Returns buf. */
+const char *outfile_shown(const char *path, char *buf, size_t size);
 
 /* 0, or -errno after a line in the log.  text: people can read it, so that it may go to a
  * terminal. */

@@ -80,6 +80,8 @@ static uint32_t make_flags(const struct options *o, const struct target *t,
 		flags |= PLAN_PAGE;
 	if (o->output)
 		flags |= PLAN_RECORD;
+	if (recorder_link_piped(o))
+		flags |= PLAN_PIPED;
 	if (o->rest[0])
 		flags |= PLAN_COMMAND;
 	if (t->kind == TARGET_COMMAND)

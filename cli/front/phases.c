@@ -28,7 +28,7 @@ static const struct {
 	uint64_t max_ns, reset_ns;
 } backoffs[] = { [true] = { S(1), S(2) }, [false] = { S(5), S(10) } };
 
-/* Which program ends in this phase, and the time for it, s (0: no limit).  A
+/* Which program ends in this phase, and the time for it, s (0: no limit; phases_limit()).  A
  * start is slow where the kernel verifies slowly: 5.10 in an emulator took over
  * 20 s. */
 static const struct {
@@ -339,12 +339,22 @@ static void phases_end_command(struct phases *p, int sig)
 	p->go = -1;
 }
 
+/* s; 0: none.  Who reads standard output takes as long as it wants, such as less(1). */
+static unsigned int phases_limit(const struct phases *p, enum front_phase phase)
+{
+	if (phase == PHASE_END_RECORDER && (p->plan->flags & PLAN_PIPED))
+		return 0;
+	return phases[phase].seconds;
+}
+
 static void phases_enter(struct phases *p, enum front_phase phase, uint64_t now)
 {
+	unsigned int limit = phases_limit(p, phase);
+
 	p->phase = phase;
 	p->killed = false;
-	if (phases[phase].seconds)
-		p->deadline_ns = now + S(phases[phase].seconds);
+	if (limit)
+		p->deadline_ns = now + S(limit);
 	else
 		p->deadline_ns = UINT64_MAX;
 	if (phase == PHASE_RUNNING && p->plan->duration_ms)

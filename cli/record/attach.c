@@ -184,7 +184,9 @@ static void attach_write_file(struct attach *a, uint64_t now)
 {
 	const struct record_msg m = { .kind = RECORD_END };
 
-	a->deadline_ns = now + WRITE_NS;
+	/* who reads standard output takes as long as it wants, such as less(1) */
+	if (!recorder_link_piped(&a->opt))
+		a->deadline_ns = now + WRITE_NS;
 	if (recorder_link_tell(&a->recorder, &m, -1))
 		console_say(&a->console, "the recorder does not respond");
 }

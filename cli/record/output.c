@@ -19,6 +19,11 @@ bool output_settle_format(struct options *o, const char *command)
 		o->format = format_of(o->output);
 	if (o->format || !o->output)
 		return true;
+	if (outfile_is_standard(o->output) && strcmp(command, "record")) {
+		log_err("--output %s: `trifold %s` writes to a file, whose name ends in %s",
+			o->output, command, format_endings(endings, sizeof(endings)));
+		return false;
+	}
 	if (outfile_is_standard(o->output)) {
 		log_err("--output %s needs --format: one of %s", o->output,
 			format_names(endings, sizeof(endings)));

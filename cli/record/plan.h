@@ -14,6 +14,7 @@ enum plan_flag {
 	PLAN_BELOW = 8,		/* ... and only they are sampled */
 	PLAN_VERBOSE = 16,
 	PLAN_RELOAD = 32,	/* SIGHUP reads the configuration again */
+	PLAN_PIPED = 64,	/* the recording goes to standard output */
 };
 
 #define PLAN_WORDS_MAX	256	/* of all programs */

@@ -18,7 +18,6 @@
 #include "cli/record/record_watch.h"
 #include "cli/config/sudo_caller.h"
 #include "common/log.h"
-#include "common/read_all.h"
 #include "common/service.h"
 #include "ipc/conn.h"
 #include "ipc/fdpass.h"
@@ -156,8 +155,8 @@ static void recorder_summary(const struct writer *w, const struct batch *b,
 	uint32_t n = batch_n(b, BATCH_TIMES), stacks = batch_n(b, BATCH_STACKS);
 	char name[256];
 
-	log_quote(w->opt->output, strlen(w->opt->output), name, sizeof(name));
-	log_info("%s: %u sample%s, %u distinct stack%s, %zu KiB", name, n,
+	log_info("%s: %u sample%s, %u distinct stack%s, %zu KiB",
+		 outfile_shown(w->opt->output, name, sizeof(name)), n,
 		 n == 1 ? "" : "s", stacks, stacks == 1 ? "" : "s",
 		 bytes / 1024);
 	if (!n)
@@ -165,12 +164,42 @@ static void recorder_summary(const struct writer *w, const struct batch *b,
 			 "is sampled.");
 }
 
+/* 0 or -errno; *done: so many bytes were taken. */
+static int recorder_write_bytes(const struct writer *w, const struct buffer *out, size_t *done)
+{
+	while (*done < out->len) {
+		ssize_t n = write(w->out, out->data + *done, out->len - *done);
+
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n == 0)
+			return -EIO;
+		if (n > 0)
+			*done += (size_t)n;
+	}
+	return 0;
+}
+
+/* Who reads standard output may have had enough of it, such as head(1): that is no loss. */
+static int recorder_closed(const struct writer *w, size_t done, size_t all)
+{
+	char name[256];
+
+	outfile_shown(w->opt->output, name, sizeof(name));
+	if (!done) {
+		log_err("%s is closed: nothing was written", name);
+		return -EPIPE;
+	}
+	log_info("%s: its reader closed it after %zu of %zu bytes", name, done, all);
+	return 0;
+}
+
 static int recorder_write_out(struct writer *w)
 {
 	struct buffer out = { 0 };
 	struct batch b;
 	void *data;
-	size_t len;
+	size_t len, done = 0;
 	int r;
 
 	r = collect_finish(&w->collect, &data, &len);
@@ -182,9 +211,11 @@ static int recorder_write_out(struct writer *w)
 	if (!r)
 		r = format_at(w->opt->format)->encode(&b, &w->info, &out);
 	if (!r)
-		r = write_all(w->out, out.data, out.len);
+		r = recorder_write_bytes(w, &out, &done);
 	if (!r)
 		recorder_summary(w, &b, out.len);
+	else if (r == -EPIPE)
+		r = recorder_closed(w, done, out.len);
 	free(out.data);
 	free(data);
 	return r;

@@ -14,11 +14,17 @@
 #include "common/sandbox.h"
 #include "ipc/fdpass.h"
 #include "profile/formats/formats.h"
+#include "profile/outfile.h"
 
 int recorder_link_tell(const struct recorder_link *r,
 		       const struct record_msg *m, int fd)
 {
 	return fdpass_send(r->control, m, sizeof(*m), fd);
+}
+
+bool recorder_link_piped(const struct options *o)
+{
+	return o->output && outfile_is_standard(o->output);
 }
 
 static void recorder_link_join(char *const *words, char *out, size_t size)

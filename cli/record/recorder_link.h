@@ -20,6 +20,9 @@ struct recorder_link {
 void recorder_link_plan(struct plan *p, const struct options *o,
 			const char *what);
 
+/* Does the recording go to standard output?  Who reads that may take its time. */
+bool recorder_link_piped(const struct options *o);
+
 /* Start it without a supervisor, with the words of p; its writer is seal_uid, its
  * log goes to log_fd.  0 or -errno. */
 int recorder_link_start(struct recorder_link *r, const struct plan *p,

@@ -77,11 +77,19 @@ def pipes():
         os.unlink(a)
         assert piped(b"", "diff", "-", "-")[0] == 2
         status, out, said = piped(b"", "record", "--duration", "1", "--output", "-", "--format", "folded", "--rate", "499")
-        assert status == 0 and "standard output" not in said, said
+        assert status == 0 and "trifold: standard output: " in said and " -: " not in said, said
         assert all(re.fullmatch(rb".+ \d+", x) for x in out.splitlines()), out
         assert f": {sum(int(x.split()[-1]) for x in out.splitlines())} sample" in said, said
         status, out, said = piped(b"", "record", "--output", "-", "--format", "folded", "--", "true")
         assert status == 2 and out == b"" and "the command writes there too" in said, said
+        # who has read enough of it has lost nothing; who has not read at all, all
+        for reader, want in (("head -c 1", 0), ("exec <&-; sleep 4", 1)):
+            r = subprocess.run(["bash", "-c", f"'{TRIFOLD}' record --duration 1 --output - --format html | ({reader}); "
+                                "exit ${PIPESTATUS[0]}"], capture_output=True, text=True, timeout=120)
+            assert r.returncode == want, r
+            assert ("its reader closed it after " in r.stderr) == ("lost: no recording" not in r.stderr) == (want == 0), r.stderr
+        status, out, said = piped(b"", "run", "--output", "-")
+        assert status == 2 and "writes to a file, whose name ends in .html" in said and "--format" not in said, said
         # a terminal gets text only
         r = subprocess.run(["script", "-qec", f"{TRIFOLD} convert {write(tmp, 'x.folded', stacks)} - --format pprof", "/dev/null"],
                            capture_output=True, text=True, timeout=120)

@@ -43,7 +43,7 @@ unit_phases_SRCS := cli/front/phases.c cli/record/plan.c cli/config/libexec.c cl
 	common/log.c
 unit_console_SRCS := cli/record/console.c profile/outfile.c common/log.c
 unit_plan_SRCS := cli/supervisor/ask.c cli/supervisor/program_table.c cli/front/make_plan.c cli/record/plan.c \
-	cli/record/recorder_link.c cli/config/env.c cli/config/keys.c cli/config/suggest.c common/pairs.c common/listen.c common/number.c common/sandbox.c ipc/fdpass.c common/send_fds.c common/log.c  $(CLI_FORMATS)
+	cli/record/recorder_link.c profile/outfile.c cli/config/env.c cli/config/keys.c cli/config/suggest.c common/pairs.c common/listen.c common/number.c common/sandbox.c ipc/fdpass.c common/send_fds.c common/log.c  $(CLI_FORMATS)
 unit_plan_LIBS := $(CLI_FORMATS_LIBS) -lseccomp -lcap-ng
 CONTAINER_NAME := cli/record/container_name.c cli/record/container_json.c common/read_all.c common/buffer.c
 UNIT += container_name

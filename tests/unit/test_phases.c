@@ -487,6 +487,28 @@ TEST(a_recorder_that_does_not_listen_or_dies_is_a_failure)
 		     "SIGKILL\n"));
 }
 
+/* `record --output - | less`. */
+TEST(who_reads_standard_output_takes_its_time)
+{
+	script[PROGRAM_RECORDER].stubborn = true;
+	begin(PLAN_RECORD | PLAN_PIPED, 100);
+	for (int i = 0; i < 5; i++)
+		pass(100000);
+	CHECK_EQ(p.phase, PHASE_END_RECORDER);
+	CHECK_STR(said, "");
+	CHECK_EQ(when("t4 "), -1);
+	die(PROGRAM_RECORDER, 0);
+	pass(100);
+	ended(false, 0);
+	/* until it is asked twice to end */
+	begin(PLAN_RECORD | PLAN_PIPED, 100);
+	pass(100000);
+	get_signal(SIGINT, true);
+	pass(100000);
+	ended(true, 0);
+	script[PROGRAM_RECORDER].stubborn = false;
+}
+
 static bool command_began(void)
 {
 	char c;

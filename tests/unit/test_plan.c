@@ -134,6 +134,9 @@ TEST(a_recording_is_planned)
 	CHECK(has(PROGRAM_LOADER, "--filter-pid=13"));
 	CHECK(has(PROGRAM_RECORDER, "--command=processes 12, 13"));
 	CHECK_EQ(w.flags, PLAN_RECORD | PLAN_VERBOSE);
+	o.output = "-";
+	CHECK_EQ(make_plan(&w, &o, &t, &page, false), 0);
+	CHECK_EQ(w.flags, PLAN_RECORD | PLAN_VERBOSE | PLAN_PIPED);
 }
 
 TEST(exporter_without_a_receiver_has_a_network_for_debuginfod_servers_alone)
