@@ -21,4 +21,11 @@ struct busy {
  * lie in the time: never more than all of it is used. */
 struct busy busy_of(double used_s, double all_s);
 
+/* Samples that count as used, of an account.  Its parts are of two processes, and `taken`
+ * may be a second older: not below 0. */
+uint64_t busy_samples(uint64_t taken, uint64_t own);
+
+/* How long so many CPUs were sampled, s, by the same account. */
+double busy_span_s(uint64_t covered_ns, uint64_t cpus);
+
 #endif /* PROFILE_BUSY_H */

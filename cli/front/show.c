@@ -143,7 +143,7 @@ static void show_last_word(struct show *s, bool failed)
 	console_fini(&s->console);
 	s->run.stopped = s->phases.quick;
 	s->run.unwritten = s->phases.unwritten;
-	s->run.elsewhere = s->plain;
+	s->run.elsewhere = s->page.on || s->network;
 	if (s->watch.known && s->run_ns) {
 		report_summary(&s->watch.status, &s->run, text, sizeof(text));
 		log_info("%s", text);
@@ -181,10 +181,8 @@ static void show_feed(void *arg, int fd)
 static void show_ending(void *arg)
 {
 	struct show *s = arg;
-	uint64_t now = now_ns();
 
-	show_read(s, now);
-	s->run.elapsed_ns = now - s->run_ns;
+	show_read(s, now_ns());
 	s->running = false;
 }
 

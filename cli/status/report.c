@@ -59,6 +59,7 @@ void report_run_note(struct report_run *run, const struct status *st)
 		return;
 	run->mixed |= run->frequency && run->frequency != st->frequency;
 	run->frequency = st->frequency;
+	run->cpus = st->loader.cpus;
 	run->partial = st->partial;
 }
 
@@ -69,11 +70,11 @@ static void report_busy(const struct report_run *run, const struct account *a, c
 
 	if (!run->frequency || run->mixed || !a->covered_ns)
 		return;
-	busy = busy_of((double)(a->taken - a->own) / run->frequency,
+	busy = busy_of((double)busy_samples(a->taken, a->own) / run->frequency,
 		       (double)a->covered_ns / NSEC_PER_SEC);
 	if (run->partial)
 		report_add(out, size, "; %.1f s of CPU time in %.1f s", busy.used_s,
-			   (double)run->elapsed_ns / NSEC_PER_SEC);
+			   busy_span_s(a->covered_ns, run->cpus));
 	else
 		report_add(out, size, "; %.1f of %.1f CPU-seconds busy (%.0f %%)",
 			   busy.used_s, busy.all_s, 100 * busy.share);

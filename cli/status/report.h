@@ -24,7 +24,7 @@ void report_progress(const struct status *st, uint64_t elapsed, char *out,
 /* How samples were taken; frequency 0: not known. */
 struct report_run {
 	uint32_t frequency;	/* Hz, per CPU */
-	uint64_t elapsed_ns;
+	uint64_t cpus;		/* that were sampled */
 	bool partial;		/* of some processes only */
 	bool mixed;		/* at more than one frequency: how busy it was
 				 * is not known */

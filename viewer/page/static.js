@@ -74,7 +74,7 @@ function showBusy(samples)
 	const { info } = recording.p, [from, to] = range(), a = info.account;
 	const whole = a && a.covered_ns && !state.to;
 
-	showLoad(whole && samples === info.samples ? a.taken - a.own : samples, info.frequency, info.cpus, to - from,
+	showLoad(whole && samples === info.samples ? Math.max(0, a.taken - a.own) : samples, info.frequency, info.cpus, to - from,
 		whole && info.cpus ? a.covered_ns / 1e9 : undefined);
 }
 
