@@ -188,7 +188,7 @@ static void config_bad_value(struct loading *l, uint32_t line,
 	const char *shown = "...", *hint = "";
 	char q[SHOWN_MAX];
 
-	if (!k->secret)
+	if (!config_key_hides(k, value))
 		shown = config_quote(value, q);
 	if (strstr(value, " #"))
 		hint = " (a comment needs a line of its own)";
@@ -462,7 +462,7 @@ static void config_check_beyond_file(struct loading *l, enum config_id id)
 	const struct config_value *v = &l->c->value[id];
 	const struct config_key *k = &config_keys[id];
 	char what[64], text[512], q[SHOWN_MAX], buf[128];
-	const char *wanted;
+	const char *wanted, *shown = "...";
 
 	if ((k->kind != KIND_URL && k->kind != KIND_LISTEN) || !*v->text ||
 	    (v->source != FROM_FLAG && v->source != FROM_VARIABLE))
@@ -474,8 +474,9 @@ static void config_check_beyond_file(struct loading *l, enum config_id id)
 		snprintf(what, sizeof(what), "--%s", k->flag);
 	else
 		snprintf(what, sizeof(what), "%s", v->variable);
-	snprintf(text, sizeof(text), "needs %s, not \"%s\"", wanted,
-		 config_quote(v->text, q));
+	if (!config_key_hides(k, v->text))
+		shown = config_quote(v->text, q);
+	snprintf(text, sizeof(text), "needs %s, not \"%s\"", wanted, shown);
 	l->c->mistakes++;
 	l->say(what, 0, false, text);
 }

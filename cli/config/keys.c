@@ -345,6 +345,30 @@ static bool keys_is_url(const char *s)
 	       (*s == '[' || !memchr(s, ':', (size_t)(end - s)));
 }
 
+bool config_key_has_user(const char *text)
+{
+	while (*text) {
+		size_t n = strcspn(text, " \t,");
+		const char *host = memmem(text, n, "//", 2);
+
+		if (host)
+			host += 2;
+		else
+			host = text;
+		if (memchr(host, '@', strcspn(host, "/?# \t,")))
+			return true;
+		text += n + strspn(text + n, " \t,");
+	}
+	return false;
+}
+
+bool config_key_hides(const struct config_key *k, const char *value)
+{
+	if (k->kind == KIND_URL || k->kind == KIND_URLS)
+		return strchr(value, '@');
+	return k->secret;
+}
+
 /* With blanks between them, as in DEBUGINFOD_URLS. */
 static bool keys_is_urls(const char *s)
 {
@@ -358,8 +382,7 @@ static bool keys_is_urls(const char *s)
 	strcpy(copy, s);
 	for (char *word = strtok_r(copy, " \t", &save); word;
 	     word = strtok_r(NULL, " \t", &save)) {
-		if (!keys_is_url(word) || strchr(word, '@'))	/* no secrets: any user can see
-								 * them */
+		if (!keys_is_url(word))
 			return false;
 		any = true;
 	}
@@ -492,6 +515,8 @@ const char *config_key_check(const struct config_key *k, const char *value,
 {
 	if (k->kind == KIND_FILE)
 		return keys_check_file(value, buf, size);
+	if (k->kind == KIND_URLS && config_key_has_user(value))
+		return "URLs without user and password, since every user can see them";
 	if (keys_fits(k, value))
 		return NULL;
 	return keys_wanted(k, buf, size);

@@ -87,6 +87,13 @@ bool config_section_known(const char *section);
 const char *config_key_check(const struct config_key *k, const char *value,
 			     char *buf, size_t size);
 
+/* Has one of these URLs, or proxies (which may lack the scheme), with blanks or commas
+ * between, "user:password@" before its host? */
+bool config_key_has_user(const char *text);
+
+/* The value itself is not for a message: it is a secret, or may hold one. */
+bool config_key_hides(const struct config_key *k, const char *value);
+
 /* Write the variable's name into the buffer: the one for profiles, or the generic
  * one; "": none. */
 const char *config_key_variable(const struct config_key *k, bool profiles,

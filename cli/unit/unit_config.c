@@ -29,10 +29,11 @@ static bool unit_config_no_secret(const struct config *c,
 	char url[512];
 
 	shown = config_shown(v, KEY_ENDPOINT, url, sizeof(url));
-	if (*v[KEY_HEADERS].text) {
+	/* those of the environment: unit_config_is_public() */
+	if (*v[KEY_HEADERS].text && v[KEY_HEADERS].source == FROM_FILE) {
 		secret = &v[KEY_HEADERS];
 		text = headers;
-	} else if (strstr(shown, "(hidden)@")) {
+	} else if (strstr(shown, "(hidden)@") && v[KEY_ENDPOINT].source == FROM_FILE) {
 		secret = &v[KEY_ENDPOINT];
 		text = endpoint;
 	} else {
@@ -53,21 +54,6 @@ static bool unit_config_no_secrets(const struct config *c)
 
 /* --- variables ----------------------------------------------------------------- */
 
-/* "user:password@" before the host of a URL, or of a proxy, which may lack the scheme. */
-static bool unit_config_has_user(const char *text)
-{
-	while (*text) {
-		size_t n = strcspn(text, " \t,");
-		const char *host = memmem(text, n, "//", 2);
-
-		host = host ? host + 2 : text;
-		if (memchr(host, '@', strcspn(host, "/?# \t,")))
-			return true;
-		text += n + (text[n] != '\0');
-	}
-	return false;
-}
-
 static bool unit_config_ends_with(const char *name, size_t len, const char *end)
 {
 	size_t n = strlen(end);
@@ -84,29 +70,53 @@ static bool unit_config_is_secret(const char *word)
 
 	if (*word != '-' && *value && unit_config_ends_with(word, len, "HEADERS"))
 		return true;
-	return url && unit_config_has_user(value);
+	return url && config_key_has_user(value);
 }
 
-static bool unit_config_word_is_public(const char *word)
+/* The value of the configuration file that became this variable; NULL: it is of the
+ * environment.  Those of further receivers are judged before. */
+static const struct config_value *unit_config_of_file(const struct config *c, const char *word)
 {
-	if (!unit_config_is_secret(word))
-		return true;
-	log_err("%.*s: the units take no headers and no password from variables, for every "
-		"user could read them: headers belong into a file that headers_file names; a "
-		"proxy or a server that wants a password cannot be used by the units "
-		"(docs/OPERATING.md)", (int)strcspn(word, "="), word);
-	return false;
+	for (int i = 0; i < KEY__COUNT; i++) {
+		size_t len = strcspn(word, "=");
+		char name[64];
+
+		config_key_variable(&config_keys[i], false, name);
+		if (c->value[i].source == FROM_FILE && strlen(name) == len &&
+		    !memcmp(word, name, len))
+			return &c->value[i];
+	}
+	return NULL;
 }
 
-static bool unit_config_is_public(const struct plan *p)
+static void unit_config_refuse(const struct config *c, const char *word)
+{
+	const struct config_value *v = unit_config_of_file(c, word);
+
+	if (v)
+		config_log(config_path(c, v->file), v->line, false,
+			   "the units take no password from the configuration, for every user "
+			   "could read it: write the value without it");
+	else
+		log_err("%.*s: the units take no headers and no password from variables, for every "
+			"user could read them: headers belong into a file that headers_file names; a "
+			"proxy or a server that wants a password cannot be used by the units "
+			"(docs/OPERATING.md)", (int)strcspn(word, "="), word);
+}
+
+static bool unit_config_is_public(const struct config *c, const struct plan *p)
 {
 	bool ok = true;
 
 	for (int i = 0; i < PROGRAM_DAEMONS; i++) {
 		const char *word = NULL;
 
-		while ((word = plan_next(p, i, word)))
-			ok &= unit_config_word_is_public(word);
+		while ((word = plan_next(p, i, word))) {
+			if (!unit_config_is_secret(word))
+				continue;
+			unit_config_refuse(c, word);
+			ok = false;
+		}
 	}
 	return ok;
 }
@@ -164,7 +174,7 @@ static int unit_config_words(const char *path, const struct config *c)
 		log_err("the configuration and the OTEL_* variables are too long together");
 		r = -E2BIG;
 	}
-	if (!r && !unit_config_is_public(&plan))
+	if (!r && !unit_config_is_public(c, &plan))
 		r = -EINVAL;
 	for (int i = 0; i < PROGRAM_DAEMONS && !r; i++) {
 		r = unit_config_write(dir, &plan, i);

@@ -150,7 +150,10 @@ def mistakes_change_nothing(_):
     for text, says in (("[sampling]\nfrequency = many\n", "trifold.conf:2"),
                        ("[export]\nendpoint = http://h\nheaders = a=b\n", "headers_file"),
                        ("[export]\nendpoint = http://u:p@h\n", "headers_file"),
-                       ('[export "x"]\nendpoint = http://h\nheaders = a=b\n', "headers_file")):
+                       ('[export "x"]\nendpoint = http://h\nheaders = a=b\n', "headers_file"),
+                       ("[names]\ndebuginfod_urls = http://u:p@h\n", "trifold.conf:2: debuginfod_urls needs URLs without"),
+                       ("[resource]\nattributes = docs=http://u:p@h\n",
+                        "trifold.conf:2: the units take no password")):
         status, said = configure(text)
         assert status == 2 and says in said and "u:p" not in said, (text, status, said)
         with open(f"{WORDS}/loaderd", encoding="utf-8") as f:
@@ -170,7 +173,8 @@ def secrets_of_variables(_):
                          ("DEBUGINFOD_URLS", "https://a.example/ https://u:hush@b.example/")):
         status, said = configure(**{name: secret})
         kept = "".join(open(f"{WORDS}/{d}", encoding="utf-8").read() for d in DAEMONS)
-        assert status == 2 and (name in said or "headers_file" in said) and "hush" not in said + kept, (name, status, said)
+        assert status == 2 and f"{name}: the units take no" in said and "hush" not in said + kept, (name, status, said)
+        assert "trifold.conf" not in said, said
         assert "--frequency=97\n" in kept
     public = {"https_proxy": "http://proxy:3128", "OTEL_RESOURCE_ATTRIBUTES": "owner=a@b.example",
               "DEBUGINFOD_URLS": "https://a.example/@x"}

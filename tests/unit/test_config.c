@@ -144,7 +144,12 @@ TEST(config_judges_urls_of_debuginfod_servers)
 	CHECK(!*value(KEY_DEBUGINFOD_URLS, "http://a https://b:8002/x"));
 	CHECK(!*value(KEY_DEBUGINFOD_URLS, "environment"));
 	CHECK(strstr(value(KEY_DEBUGINFOD_URLS, "http://a x"), "2 debuginfod_urls needs http"));
-	CHECK(strstr(value(KEY_DEBUGINFOD_URLS, "http://a http://u:p@b"), "needs http"));
+	CHECK(strstr(value(KEY_DEBUGINFOD_URLS, "http://a http://u:hush@b"),
+		     "2 debuginfod_urls needs URLs without user and password"));
+	CHECK(!strstr(said, "hush"));
+	CHECK(!*value(KEY_DEBUGINFOD_URLS, "http://a/@b"));
+	CHECK(strstr(value(KEY_ENDPOINT, "ftp://u:hush@b"), "2 endpoint needs http://HOST:PORT"));
+	CHECK(!strstr(said, "hush"));
 }
 
 TEST(config_guesses_what_was_meant)
