@@ -108,8 +108,8 @@ static int convert_from_folded(const struct convert *c, const struct buffer *in,
 		log_err("%s is too large: its samples need more than %u MiB",
 			c->name, BATCH_BYTES_MAX >> 20);
 	else if (!r && each > 1)
-		log_info("%s counts more than %u samples: one written stands for %" PRIu64
-			 " of them", c->name, FROM_FOLDED_SAMPLES_MAX, each);
+		log_info("%s counts more samples than %u MiB have room for: one written stands "
+			 "for %" PRIu64 " of them", c->name, BATCH_BYTES_MAX >> 20, each);
 	return r;
 }
 
@@ -117,12 +117,23 @@ static int convert_from_folded(const struct convert *c, const struct buffer *in,
 
 #define CONVERT_SNIFF	4096	/* bytes that tell what it is */
 
-/* Text has no control characters; an OTLP request has the tags of its messages. */
+static bool convert_is_control(uint8_t c)
+{
+	return c < 0x20 && !memchr("\t\n\r", c, 3);
+}
+
+/* An OTLP request begins with the tag of field 1 or 2 and has those of its messages; text
+ * may begin with an empty line, and has no control characters.  All else is read as text,
+ * whose reader says what is wrong with it. */
 static const struct format *convert_sniff(const struct buffer *in)
 {
-	for (size_t i = 0; i < in->len && i < CONVERT_SNIFF; i++) {
-		if (in->data[i] < 0x20 && !memchr("\t\n\r", in->data[i], 3))
-			return format_at(format_named("otlp"));
+	const struct format *otlp = format_at(format_named("otlp"));
+
+	if (in->len && in->data[0] == 0x12)
+		return otlp;
+	for (size_t i = 0; in->len && in->data[0] == 0x0a && i < in->len && i < CONVERT_SNIFF; i++) {
+		if (convert_is_control(in->data[i]))
+			return otlp;
 	}
 	return format_at(format_named("folded"));
 }

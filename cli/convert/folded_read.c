@@ -320,7 +320,7 @@ int folded_read(struct folded_tree *t, unsigned int side, const char *bytes,
 					   "the file is larger than 256 MiB");
 	if (len > 2 && !memcmp(bytes, "\x1f\x8b", 2))
 		return folded_read_mistake(
-			m, 1, "compressed by gzip: not folded stacks");
+			m, 1, "compressed by gzip: unpack it first (gzip -d)");
 	if (len > 2 && !memcmp(bytes, "\xef\xbb\xbf", 3))
 		s += 3;
 	if (folded_has_pairs(s, end))

@@ -65,6 +65,15 @@ def pipes():
         assert piped(stacks, "convert", "-", "-", "--format", "folded")[:2] == (0, stacks)
         assert piped(other, "convert", "-", "-", "--format", "folded")[:2] == (0, b"prog;main;work 1\n")
         assert b"work" in gzip.decompress(piped(other, "convert", "-", "/dev/stdout", "--format", "pprof")[1])
+        for data, why in ((gzip.compress(stacks), "compressed by gzip"), (gzip.compress(gzip.compress(other)), "compressed by gzip"),
+                          (b"app;\x1b[1mwork 5\n", "a control character"), (b"\n\n" + stacks, None),
+                          (b"\x0a\x03abc", "is not an OTLP request"), (b"\x12\x03abc", "is not an OTLP request")):
+            for args in (("convert", "-", "-", "--format", "folded"), ("diff", "-", os.devnull)):
+                status, out, said = piped(data, *args)
+                if why:
+                    assert status == 1 and out == b"" and why in said and "standard input" in said, (data, said)
+                elif args[0] == "convert":
+                    assert (status, out) == (0, stacks), said
         said = piped(stacks, "convert", "-", "-", "--format", "otlp")
         assert said[:2] == (1, b"") and "no times" in said[2], said
         said = piped(stacks, "convert", "-", "-")
@@ -107,6 +116,7 @@ def large_counts():
         write(tmp, "a.folded", b"web;parse 6917529027641081856\nweb;render 2305843009213693951\n")
         r = subprocess.run([TRIFOLD, "convert", a, b], capture_output=True, text=True, timeout=120)
         assert r.returncode == 0 and "one written stands for" in r.stderr, r
+        assert "samples than 64 MiB have room for" in r.stderr and "4194304" not in r.stderr, r
         found = dict((f[-1], n) for f, n in folded(b))
         assert abs(found["parse"] - 3 * found["render"]) <= 3, found
         write(tmp, "a.folded", b"a;b 3.5\n")
