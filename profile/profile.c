@@ -110,20 +110,13 @@ uint32_t *profile_process_names(const struct batch *b)
 
 	if (!names)
 		return NULL;
-	for (uint32_t i = 0; i < batch_n(b, BATCH_SAMPLES); i++) {
-		const struct batch_sample *s = &b->samples[i];
-		const struct batch_attr *a = &b->attrs[s->attr];
-
-		if (a->tid == b->resources[s->resource].pid)
-			names[s->resource] = a->thread_name;
-	}
 	for (uint32_t i = 0; i < n; i++) {
-		if (b->resources[i].comm)
-			names[i] = b->resources[i].comm;
+		const struct batch_resource *r = &b->resources[i];
+
+		names[i] = r->comm;
 		if (!names[i])
-			names[i] = b->resources[i].exe_name;
-		names[i] = profile_whole_name(b, names[i],
-					      b->resources[i].exe_name);
+			names[i] = r->exe_name;
+		names[i] = profile_whole_name(b, names[i], r->exe_name);
 	}
 	return names;
 }

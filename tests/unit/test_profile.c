@@ -45,7 +45,7 @@ TEST(profile_names_are_whole)
 	size_t len;
 
 	for (uint32_t i = 0; i < n; i++)
-		event(b, process(b, 1 + i, v[i].exe, NULL), 1 + i, v[i].thread,
+		event(b, process(b, 1 + i, v[i].exe, v[i].thread), 1 + i, "",
 		      STOP_COMPLETE, &f, 1, 100);
 	CHECK_EQ(batch_builder_finish(b, 0, 500, &data, &len), 0);
 	batch_builder_free(b);
