@@ -19,3 +19,5 @@ unit_viewer_facets_LIBS := $(VIEWER_STORE_LIBS) -Wl,--wrap=realloc
 unit_viewer_guard_SRCS := viewer/server/guard.c common/page_key.c viewer/server/body.c common/buffer.c common/listen.c \
 	viewer/server/params.c common/number.c
 unit_viewer_guard_LIBS := -lz -lzstd
+UNIT += viewer_config
+unit_viewer_config_SRCS := viewer/server/config.c common/page_key.c common/listen.c common/number.c common/log.c
