@@ -44,4 +44,18 @@ static inline size_t utf8_char(const char *s, size_t len)
 	return n;
 }
 
+/* Bytes of a text, at most max, that do not end within a character. */
+static inline size_t utf8_fit(const char *s, size_t max)
+{
+	size_t len = 0;
+
+	while (len < max && s[len])
+		len++;
+	if (s[len] == '\0')
+		return len;
+	while (len && ((unsigned char)s[len] & 0xc0) == 0x80)
+		len--;
+	return len;
+}
+
 #endif /* COMMON_UTF8_H */

@@ -19,6 +19,7 @@
 #include "cli/config/sudo_caller.h"
 #include "common/log.h"
 #include "common/service.h"
+#include "common/utf8.h"
 #include "ipc/conn.h"
 #include "ipc/fdpass.h"
 #include "ipc/message_hub.h"
@@ -267,8 +268,9 @@ static void recorder_describe(struct profile_info *info,
 		snprintf(info->kernel, sizeof(info->kernel), "%s", u.release);
 		snprintf(info->machine, sizeof(info->machine), "%s", u.machine);
 	}
-	snprintf(info->command, sizeof(info->command), "%s",
-		 o->command ? o->command : "");
+	if (o->command)
+		snprintf(info->command, sizeof(info->command), "%.*s",
+			 (int)utf8_fit(o->command, sizeof(info->command) - 1), o->command);
 	info->lines = o->lines;
 	info->inlined = o->inlined;
 }

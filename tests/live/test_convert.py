@@ -247,6 +247,18 @@ def of_the_caller():
 
 
 @suite.test
+def a_long_command():
+    """a command that is too long for the page ends with a whole character"""
+    with scratch() as tmp:
+        out = os.path.join(tmp, "x.html")
+        for word in ("\u00e4" * 200, "x" + "\u00e4" * 200, "\U0001f600" * 100, "x" * 300):
+            record(out, "--", "true", word, check=False)
+            with open(out, encoding="utf-8") as f:
+                command = json.loads(re.search(r'<script[^>]*id="data"[^>]*>(.*?)</script>', f.read(), re.S)[1])["info"]["command"]
+            assert f"true {word}".startswith(command) and 251 < len(command.encode()) < 256, command
+
+
+@suite.test
 def a_recording():
     """an .otlp recording in every format: the same stacks, times and threads"""
     with scratch() as tmp:
