@@ -117,12 +117,15 @@ uint32_t processes_add(struct processes *p, const struct trace_rec *rec,
 
 void processes_sweep(struct processes *p, uint32_t interval)
 {
-	uint32_t idle = p->n > PROCESSES_MAX / 2 ? 1 : PROCESS_IDLE_INTERVALS;
+	bool many = p->n > PROCESSES_MAX / 2;
 
 	/* backwards: low indices are taken again first */
 	for (uint32_t i = p->top; i-- > 0;) {
 		const struct process *pr = &p->v[i];
+		uint32_t idle = pr->script ? PROCESS_SCRIPT_INTERVALS : PROCESS_IDLE_INTERVALS;
 
+		if (many)
+			idle = 1;
 		if (!pr->live || interval - pr->used < idle)
 			continue;
 		hash_remove_index(&p->by_key,

@@ -20,6 +20,7 @@
 #define PROCESS_NONE		UINT32_MAX
 #define PROCESSES_MAX		65536
 #define PROCESS_IDLE_INTERVALS	3
+#define PROCESS_SCRIPT_INTERVALS	720	/* of one whose script is known: an hour */
 
 struct process {
 	uint64_t start_ns;	/* CLOCK_BOOTTIME */
@@ -55,7 +56,8 @@ void processes_fini(struct processes *p);
 uint32_t processes_add(struct processes *p, const struct trace_rec *rec,
 		       uint32_t interval);
 
-/* Forget those that were in no sample for PROCESS_IDLE_INTERVALS; when half of
+/* Forget those that were in no sample for PROCESS_IDLE_INTERVALS, with a script
+ * PROCESS_SCRIPT_INTERVALS, since other samples may not say it; when half of
  * PROCESSES_MAX are there, all that were in none in this interval. */
 void processes_sweep(struct processes *p, uint32_t interval);
 /* Forget all executable numbers. */

@@ -182,6 +182,25 @@ TEST(process_path_loses_the_kernels_remark)
 	CHECK_EQ(process_path_len(" (deleted)", 10), 10);
 }
 
+TEST(process_with_a_script_is_kept_longer)
+{
+	struct trace_rec a = rec(1, 1, 1), b = rec(2, 1, 1);
+	struct processes p;
+	uint32_t kept;
+
+	processes_init(&p, 7);
+	kept = processes_add(&p, &a, 1);
+	processes_add(&p, &b, 1);
+	processes_get(&p, kept)->script = strdup("job.py");
+	processes_sweep(&p, PROCESS_SCRIPT_INTERVALS);
+	CHECK_EQ(p.n, 1);
+	CHECK_EQ(processes_add(&p, &a, 2), kept);
+	CHECK_STR(processes_get(&p, kept)->script, "job.py");
+	processes_sweep(&p, 2 + PROCESS_SCRIPT_INTERVALS);
+	CHECK_EQ(p.n, 0);
+	processes_fini(&p);
+}
+
 /* Many short processes: each sweep forgets those of former intervals, so others find room. */
 TEST(processes_make_room_early)
 {
