@@ -13,6 +13,7 @@ import concurrent.futures
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -24,6 +25,8 @@ from live import (ROOT, TRIFOLD, Skip, compile_c, ends_with_us, has_chain, leavi
                   ran_and_stolen, say, scratch, tap, timed, wait_for, with_stolen)
 
 USER = 12345		# of the first attack; the next one has the next
+SEED = int(os.environ.get("SEED", time.time()))		# of behave.c
+LIVES_S = int(os.environ.get("LIVES_S", 600))
 HZ = 499
 CHAIN = ["main"] + [f"chain_{i}" for i in range(1, 11)]
 LEARN = 3		# s until tables are there
@@ -51,7 +54,7 @@ LINES_START = 0.8	# s of CPU time, besides: source_lines.h
 VISIT = 4 * 2.5		# s that visits may have beyond: four of a user, which are killed after 2
 
 
-def guessed(result, _out):
+def guessed(result, _stage):
     """Nearly all stacks of the attack have as many guesses as there may be."""
     full = sum(sum(name == "[caller guessed]" for name in f) == GUESSES for f in result.own)
     say(f"{full} of {len(result.own)} stacks have {GUESSES} guesses")
@@ -73,16 +76,28 @@ def with_line(out, name):
     return sum(bool(line) for _, line in late), len(late)
 
 
-def lines_shared(result, out):
+def lines_shared(result, stage):
     """The fresh copy has its lines, and the share for lines is kept: but one visit that ran on."""
     used, seconds = result.more("hub.line_cpu_ns") / 1e9, result.seconds()
-    known, total = with_line(out, result.fresh_name)
+    known, total = with_line(stage.out, result.fresh_name)
     visits, answers, put_off, deaths = (result.more(f"hub.line_{x}") for x in ("visits", "answers", "put_off", "deaths"))
     say(f"lines: {visits} visits, {answers} answered, {put_off} put off, {deaths} workers lost, "
         f"{used:.1f} s in {seconds:.0f} s; {result.fresh_name} has lines in {known} of its last {total} samples")
     assert visits > 2, "nothing was asked for"
     assert used <= LINES_SHARE * seconds + LINES_START + VISIT, "more than the share"
     assert known > 0.9 * total > 0, "the fresh copy has no lines"
+
+
+def names_stay_theirs(result, stage):
+    """What the random processes call things is in no stack of another program."""
+    mine, others = 0, set()
+    for _, frames in stage.samples:
+        lies = [f for f in frames[1:] if "bhv_" in f]
+        mine += bool(lies)
+        if lies and not re.match(r"(behave|exe|\d+|bhv_)", frames[0]):
+            others.add((frames[0], lies[0]))
+    say(f"{mine} stacks have names that they invented")
+    assert not others, others
 
 
 MOUNTS = "unshare -Urm"
@@ -116,6 +131,7 @@ LONG = [
     Attack("5,000 tiny executables", "processes tiny 5000 DIR", 25),
     Attack("ELF files with other fields at their extremes", "files extreme 2 100000", 30),
     Attack("sections that want GiB, for longer", "bombs", 30, within=MOUNTS),
+    Attack(f"processes that do anything, by seed {SEED}", f"behave {SEED} DIR", LIVES_S, within=MOUNTS, proof=names_stay_theirs),
 ]
 
 
@@ -437,7 +453,7 @@ class Result:
         if attack.fresh:
             share_not_less("completeness of a fresh one", self.late.whole, self.late.n, whole)
         if attack.proof:
-            attack.proof(self, stage.out)
+            attack.proof(self, stage)
 
 
 class Stage:
