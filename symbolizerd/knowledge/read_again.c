@@ -23,8 +23,11 @@ bool read_again_begin(struct read_again *r, uint32_t owner, uint64_t now_ns)
 	struct reads_again *all = r->all;
 	bool due = now_ns >= r->next_ns;
 
-	if (due && r->read)
+	if (due && r->read) {
 		due = user_share_left(&all->share, owner, 0, now_ns);
+		if (!due)		/* whoever meets it asks, each time */
+			r->next_ns = now_ns + NSEC_PER_SEC;
+	}
 	if (!due) {
 		if (!r->put_off)
 			all->put_off++;

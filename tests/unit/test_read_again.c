@@ -51,6 +51,24 @@ TEST(a_file_that_was_never_read_waits_for_no_share)
 	CHECK_EQ(all.n, 1);
 }
 
+/* Each frame of each sample asks: whether there is a share is found out once a second. */
+TEST(a_file_without_a_share_is_looked_at_once_a_second)
+{
+	uint64_t now = 1000 * SECOND;
+	struct read_again r = file();
+
+	read_again_init(&all);
+	read_again_used(&all, 0, 1000 * SECOND);
+	CHECK(!read_again_begin(&r, 0, now));
+	CHECK_EQ(all.share.filled_ns, now);
+	for (uint64_t i = 1; i < 1000; i++)
+		CHECK(!read_again_begin(&r, 0, now + i * NSEC_PER_MSEC));
+	CHECK_EQ(all.share.filled_ns, now);
+	CHECK(!read_again_begin(&r, 0, now + SECOND));
+	CHECK_EQ(all.share.filled_ns, now + SECOND);
+	CHECK_EQ(all.put_off, 1);
+}
+
 /* How much CPU time readings of this owner take that ask all the time, each another file's:
  * in so many seconds, with this cost of each. */
 static uint64_t taken(uint32_t owner, uint64_t seconds, uint64_t cost, uint64_t *now)
