@@ -88,7 +88,7 @@ struct hub_stats {
 					 * met: nothing new was met for a while */
 	uint64_t symbols_full;		/* ... that went so early, or were not taken: no room */
 	uint64_t symbols_lost;		/* files that lost what samples met, too: no room */
-	uint64_t symbols_again;		/* files whose symbols were read again */
+	uint64_t symbols_again;		/* files whose symbols were read again, or in vain */
 	uint64_t symbols_put_off;	/* of which that had to wait: the pause, or the share */
 	uint64_t processes;		/* known */
 	uint64_t cgroups_full;		/* cgroups whose names were forgotten: too many */

@@ -753,7 +753,7 @@ static void loader_files_used(void *ctx, const struct job_slot *slot, uint64_t c
 
 	if (slot->kind == JOB_LINES)
 		source_lines_used(&k->lines, slot->job.owner, cpu_ns);
-	if (slot->again)
+	if (slot->job.again)
 		read_again_used(&k->exes.again, slot->job.owner, cpu_ns);
 }
 

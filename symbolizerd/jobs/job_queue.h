@@ -40,6 +40,7 @@ struct job {
 	bool slow;		/* it took longer than the first deadline */
 	bool told;		/* file: loaderd does not wait for it */
 	bool put_off;		/* file: waits for CPU time, and is counted */
+	bool again;		/* file: read_again_given() */
 	uint64_t since_ns;	/* when it came */
 };
 

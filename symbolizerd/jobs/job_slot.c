@@ -26,11 +26,12 @@ void job_times_log(const struct job_times *t, const struct executable *e)
 		  log_quote(path, strlen(path), shown, sizeof(shown)));
 }
 
-void job_slot_read(struct job_slot *slot, const struct executable *e)
+void job_slot_read(struct job_slot *slot, struct executable *e)
 {
 	if (e->wanted)
 		slot->job.parts |= JOB_SYMBOLS;
-	slot->again = slot->job.parts & JOB_SYMBOLS && e->again.read;
+	if (read_again_given(&e->again, slot->job.parts & JOB_SYMBOLS))
+		slot->job.again = true;
 }
 
 /* By build ID, by a name that may be, or both. */

@@ -46,7 +46,6 @@ struct job_slot {
 	struct job_times times;		/* of its file */
 	uint64_t deadline_ns;
 	bool slow;			/* the worker has a slow job */
-	bool again;			/* it reads symbols that were read before */
 	enum slot_state state;
 	uint64_t question;		/* id of that for memory */
 	/* once a job each: for its debug file, that one's alternate file, its package */
@@ -55,7 +54,7 @@ struct job_slot {
 };
 
 /* Its job is to read this: the symbols, too, if a sample wants them. */
-void job_slot_read(struct job_slot *slot, const struct executable *e);
+void job_slot_read(struct job_slot *slot, struct executable *e);
 
 /* The worker asks for a debug file (MSG_DEBUG_WANTED): *ret is what it asks for.
  * MSG_OK, or an offence: it may ask once a job, and only for a file's; in one of lines

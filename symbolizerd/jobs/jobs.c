@@ -149,7 +149,6 @@ static int jobs_slot_fork(struct jobs *jobs, struct job_slot *slot)
 
 	if (r < 0)
 		return r;
-	slot->again = false;
 	if (!p)
 		job_slot_read(slot, jobs_exe(jobs, &slot->job));
 	m.parts = slot->job.parts;

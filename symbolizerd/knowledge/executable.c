@@ -364,8 +364,6 @@ void executable_named(struct executable *e, const void *map, size_t map_len,
 		      const struct symbol_index *idx)
 {
 	file_symbols_set(&e->s, map, map_len, idx, e->renew);
-	if (map)
-		e->again.read = true;
 	e->fresh = true;
 	e->renew = false;
 	e->named = true;
@@ -375,7 +373,11 @@ void executable_named(struct executable *e, const void *map, size_t map_len,
 
 bool executable_again(struct executable *e)
 {
-	return ++e->tries < SYMBOLS_TRIES;
+	e->tries++;
+	if (e->tries >= SYMBOLS_TRIES)
+		return false;
+	read_again_pay(&e->again, e->owner);
+	return true;
 }
 
 void executable_failed(struct executable *e, int verdict, uint64_t now_ns)

@@ -18,6 +18,12 @@ static void read_again_pause(struct read_again *r, uint64_t now_ns)
 	r->next_ns = now_ns + (r->all->pause_ns << r->doubled);
 }
 
+void read_again_pay(struct read_again *r, uint32_t owner)
+{
+	user_share_use(&r->all->share, owner, AGAIN_COST_NS);
+	r->paid = true;
+}
+
 bool read_again_begin(struct read_again *r, uint32_t owner, uint64_t now_ns)
 {
 	struct reads_again *all = r->all;
@@ -35,10 +41,20 @@ bool read_again_begin(struct read_again *r, uint32_t owner, uint64_t now_ns)
 		return false;
 	}
 	if (r->read)
-		user_share_use(&all->share, owner, AGAIN_COST_NS);
+		read_again_pay(r, owner);
 	r->put_off = false;
 	read_again_pause(r, now_ns);
 	return true;
+}
+
+bool read_again_given(struct read_again *r, bool symbols)
+{
+	bool again = r->paid;
+
+	r->paid = false;
+	if (symbols)
+		r->read = true;
+	return again;
 }
 
 void read_again_quarantine(struct read_again *r, uint64_t now_ns)

@@ -39,8 +39,9 @@ struct reads_again {
 /* Of a file; begins as zeroes, but for .all. */
 struct read_again {
 	struct reads_again *all;	/* borrowed */
-	bool read;		/* once at least: the next time is again */
+	bool read;		/* a worker was given its symbols to read: the next time is again */
 	bool begun;		/* once at least */
+	bool paid;		/* AGAIN_COST_NS are charged for the next reading */
 	bool put_off;		/* asked for since the last time, and refused */
 	uint8_t doubled;	/* the pause */
 	uint8_t deaths;		/* of workers */
@@ -52,10 +53,17 @@ void read_again_init(struct reads_again *all);
 /* A sample wants a file of this owner to be read.  True: it is now. */
 bool read_again_begin(struct read_again *r, uint32_t owner, uint64_t now_ns);
 
+/* It is read once more, which nobody asked for. */
+void read_again_pay(struct read_again *r, uint32_t owner);
+
+/* A worker is given it; symbols: not the table alone.  True: that is again, and
+ * read_again_used() is to be told. */
+bool read_again_given(struct read_again *r, bool symbols);
+
 /* It killed its worker. */
 void read_again_quarantine(struct read_again *r, uint64_t now_ns);
 
-/* A worker has ended that read a file of this owner again. */
+/* A worker has ended that read a file of this owner again, and used so much. */
 void read_again_used(struct reads_again *all, uint32_t owner, uint64_t cpu_ns);
 
 #endif /* SYMBOLIZERD_KNOWLEDGE_READ_AGAIN_H */

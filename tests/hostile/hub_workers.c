@@ -546,6 +546,7 @@ TEST(hub_tries_symbols_again_without_memory)
 	poll(NULL, 0, 2500);	/* two ticks */
 	own_end(&status, &l, &st);
 	NEED(st.hub.worker_jobs == 1 + SYMBOLS_TRIES);
+	NEED(st.hub.symbols_again == SYMBOLS_TRIES - 1);
 	NEED(st.hub.exes_failed == 0 && st.hub.worker_deaths == 0);
 	NEED(st.hub.offences == 0 && st.tables.tables == 1);
 }

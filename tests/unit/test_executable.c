@@ -558,6 +558,27 @@ TEST(executable_that_failed_is_tried_again_later)
 	executables_fini(&x);
 }
 
+/* Each reading counts and is charged, also one that nobody has asked for again. */
+TEST(executable_pays_for_each_try)
+{
+	struct executables x;
+	struct executable *e;
+
+	executables_init(&x, 9);
+	e = executables_get(&x, mention(&x, 1, 1));
+	CHECK(executable_want(e, 10, 1));
+	CHECK(!read_again_given(&e->again, false) && !read_again_given(&e->again, true));
+	CHECK_EQ(x.again.share.used_ns, 0);
+	for (uint32_t i = 1; i < SYMBOLS_TRIES; i++) {
+		CHECK(executable_again(e));
+		CHECK_EQ(x.again.share.used_ns, i * AGAIN_COST_NS);
+		CHECK(read_again_given(&e->again, true) && !read_again_given(&e->again, true));
+	}
+	CHECK(!executable_again(e));
+	CHECK_EQ(x.again.share.used_ns, (SYMBOLS_TRIES - 1) * AGAIN_COST_NS);
+	executables_fini(&x);
+}
+
 /* Three times for want of memory in a row, each time that it is read. */
 TEST(executable_has_as_many_tries_each_time)
 {
