@@ -209,16 +209,17 @@ static bool loader_files_keep(void *ctx, uint32_t i, int fd)
 /* Often of files that loaderd has not opened: then it costs next to nothing. */
 void loader_files_wanted(struct loader_files *lf, struct executable *e)
 {
+	bool known = executables_number(&lf->k->exes, e->number) == e;
+	bool ask = e->fd < 0 || (e->table_later && known);	/* loaderd waits for a table */
 	uint64_t begin;
 
-	if (e->jobs || (e->fd < 0 &&
-			executables_number(&lf->k->exes, e->number) != e))
+	if (e->jobs || (ask && !known))
 		return;
 	begin = cpu_share_begin();
-	if (e->fd >= 0)
-		loader_files_symbols(lf, executables_find(&lf->k->exes, &e->key));
-	else
+	if (ask)
 		files_later(&lf->k->files, e->number);
+	else
+		loader_files_symbols(lf, executables_find(&lf->k->exes, &e->key));
 	cpu_share_end(&lf->k->share, begin);
 }
 
@@ -278,6 +279,14 @@ static bool loader_files_met_again(struct loader_files *lf, uint32_t number,
 	return !executable_is_read(e) && !e->jobs && loader_files_keep(lf, i, fd);
 }
 
+/* It has none, for now: executable_want() asks for it again. */
+static void loader_files_table_later(struct loader_files *lf, uint32_t number,
+				     struct executable *e)
+{
+	e->table_later = true;
+	files_no_table(&lf->k->files, number);
+}
+
 /* Have a worker read what is not known; the same. */
 static bool loader_files_read(struct loader_files *lf, uint32_t number,
 			      uint32_t i, int fd)
@@ -286,7 +295,8 @@ static bool loader_files_read(struct loader_files *lf, uint32_t number,
 	uint32_t parts = JOB_TABLE;
 
 	e->table_later = false;
-	e->named = e->s.map || e->s.partial;	/* there may be room now */
+	if (!e->wanted)		/* else its samples wait */
+		e->named = e->s.map || e->s.partial;	/* there may be room now */
 	if (number == EXE_VDSO)
 		parts |= JOB_SYMBOLS;
 	return jobs_add(lf->jobs, number, i, e->owner, parts, fd);
@@ -330,7 +340,7 @@ static bool loader_files_met(struct loader_files *lf, const struct msg_exe *m,
 		 (!e->table_later || e->quarantined))
 		return loader_files_met_again(lf, (uint32_t)number, i, fd);
 	else if (e->quarantined)
-		files_no_table(&lf->k->files, (uint32_t)number);
+		loader_files_table_later(lf, (uint32_t)number, e);
 	else if (loader_files_read(lf, (uint32_t)number, i, fd))
 		return true;
 	else
@@ -626,7 +636,7 @@ static void loader_files_no_table(void *ctx, uint32_t number, int verdict)
 	struct executable *e = executables_number(&k->exes, number);
 
 	if (e)
-		e->table_later = e->later;
+		e->table_later = executable_later(verdict);
 	if (verdict == JOB_CODE)
 		files_code(&k->files, number);
 	else

@@ -291,10 +291,13 @@ bool executable_renew(struct executable *e, uint64_t print)
 	if (e->debug_print == print)
 		return false;
 	e->debug_print = print;
-	if (e->lacks_dwarf)
+	if (e->lacks_dwarf) {
 		executable_forget_lines(e);
-	else
-		e->renew = true;
+		return true;
+	}
+	e->renew = true;
+	if (!e->quarantined)
+		read_again_at_once(&e->again);
 	return true;
 }
 
@@ -306,13 +309,18 @@ void executable_missed_debug(struct executable *e)
 
 bool executable_want(struct executable *e, uint64_t off, uint64_t now_ns)
 {
-	if (e->wanted || !executable_unread(e))
+	bool unread = executable_unread(e);
+
+	if (e->wanted || (!unread && !e->table_later))
 		return false;
-	if (!e->renew && (file_symbols_met(&e->s, off) ||
-			  !read_again_begin(&e->again, e->owner, now_ns)))
+	if (!e->renew && !e->table_later && file_symbols_met(&e->s, off))
 		return false;
-	e->named = false;
+	if (!read_again_begin(&e->again, e->owner, now_ns))
+		return false;
 	e->quarantined = false;
+	if (!unread)		/* the table alone */
+		return true;
+	e->named = false;
 	e->wanted = true;
 	e->wanted_ns = now_ns;
 	return true;
@@ -380,15 +388,20 @@ bool executable_again(struct executable *e)
 	return true;
 }
 
+bool executable_later(int verdict)
+{
+	return verdict < 0 || verdict == JOB_NO_MEMORY || verdict == JOB_KILLED;
+}
+
 void executable_failed(struct executable *e, int verdict, uint64_t now_ns)
 {
 	if (verdict == JOB_KILLED) {
 		e->quarantined = true;
 		read_again_quarantine(&e->again, now_ns);
 	}
-	e->later = verdict < 0 || verdict == JOB_NO_MEMORY || verdict == JOB_KILLED;
-	e->s.partial = !e->s.map && e->later;
-	e->renew = false;
+	e->s.partial = !e->s.map && executable_later(verdict);
+	if (!executable_later(verdict))
+		e->renew = false;
 	e->named = true;
 	e->wanted = false;
 	e->tries = 0;

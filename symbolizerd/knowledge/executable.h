@@ -87,8 +87,7 @@ struct executable {
 	uint32_t lines_id;	/* what source_lines.h knows it by; 0: it does not */
 	bool begins;		/* its program began when it was opened: no sample asked */
 	bool quarantined;	/* a worker died while parsing it, a while ago at most */
-	bool later;		/* its last job failed, which may have been our fault */
-	bool table_later;	/* likewise, and so it has no table */
+	bool table_later;	/* it has no table, which may have been our fault */
 	bool known;		/* build ID and so on are filled in */
 	bool unknown;		/* its runtime's version is not, and that was said */
 	bool named;		/* its symbols were read, or cannot be */
@@ -153,8 +152,8 @@ int executables_retire(struct executables *x, uint32_t number,
 /* From now on no number means anything. */
 void executables_forget_numbers(struct executables *x);
 
-/* A sample has met it at this offset: its symbols are wanted.  False: nothing is new, or
- * it is too early to read them again. */
+/* A sample has met it at this offset: its symbols are wanted, or its table, if that could not
+ * be made for now.  False: nothing is new, or it is too early to read it again. */
 bool executable_want(struct executable *e, uint64_t off, uint64_t now_ns);
 
 /* What is at this offset, as symbols_places() says it.  A sample has met that. */
@@ -214,8 +213,12 @@ void executable_named(struct executable *e, const void *map, size_t map_len,
  * be to blame for: are they to be tried again? */
 bool executable_again(struct executable *e);
 
-/* Its job has ended without a result: a job_verdict, or -errno, our side failed.  If our side
- * did, or the worker died, it is tried again later, when a sample asks for it. */
+/* A job ended so: a job_verdict, or -errno, our side failed.  Is that no fault of the file's, or
+ * perhaps none, since the worker died? */
+bool executable_later(int verdict);
+
+/* Its job has ended without a result.  With executable_later() it is tried again, when a
+ * sample asks for it. */
 void executable_failed(struct executable *e, int verdict, uint64_t now_ns);
 
 /* From now on it is this owner's. */

@@ -47,6 +47,13 @@ bool read_again_begin(struct read_again *r, uint32_t owner, uint64_t now_ns)
 	return true;
 }
 
+void read_again_at_once(struct read_again *r)
+{
+	if (!r->hurried)
+		r->next_ns = 0;
+	r->hurried = true;
+}
+
 bool read_again_given(struct read_again *r, bool symbols)
 {
 	bool again = r->paid;

@@ -8,8 +8,9 @@
  * the same part of it (user_share.h).  So neither a file nor an owner has a worker read the
  * same all the time, and what one owner's cost takes nothing from the others.
  *
- * What could not be read for our want of memory is tried again likewise; a file that killed
- * its worker after a quarantine, which doubles, too.
+ * What could not be read for our want of memory is tried again likewise, and so is what has a
+ * new debug file, but for its first one, which waits for no pause; a file that killed its worker
+ * after a quarantine, which doubles, too.
  */
 #ifndef SYMBOLIZERD_KNOWLEDGE_READ_AGAIN_H
 #define SYMBOLIZERD_KNOWLEDGE_READ_AGAIN_H
@@ -41,6 +42,7 @@ struct read_again {
 	struct reads_again *all;	/* borrowed */
 	bool read;		/* a worker was given its symbols to read: the next time is again */
 	bool begun;		/* once at least */
+	bool hurried;		/* it had its time without a pause */
 	bool paid;		/* AGAIN_COST_NS are charged for the next reading */
 	bool put_off;		/* asked for since the last time, and refused */
 	uint8_t doubled;	/* the pause */
@@ -52,6 +54,10 @@ void read_again_init(struct reads_again *all);
 
 /* A sample wants a file of this owner to be read.  True: it is now. */
 bool read_again_begin(struct read_again *r, uint32_t owner, uint64_t now_ns);
+
+/* There is more to read: the first time that this is said there is no pause, but the share
+ * holds. */
+void read_again_at_once(struct read_again *r);
 
 /* It is read once more, which nobody asked for. */
 void read_again_pay(struct read_again *r, uint32_t owner);

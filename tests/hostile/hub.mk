@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# hub_workers, hub_worker_mutants, hub_kept, hub_debug and hub_debuginfod are the hub with a worker of their own; the others run the real program.
+# hub_workers, hub_again, hub_worker_mutants, hub_kept, hub_debug and hub_debuginfod are the hub with a worker of their own; the others run the real program.
 HUB_PEER := tests/hostile/hub_peer.c tests/unit/main.c $(IPC) $(COMMON) \
 	$(MORE) ipc/batch.c
 HUB_OWN := $(wildcard $(addprefix symbolizerd/,hub/*.c jobs/*.c knowledge/*.c tables/*.c)) common/hash_table.c symbolizerd/worker/confine.c \
 	symbolizerd/worker/zygote.c symbolizerd/worker/priority.c
 
 HOSTILE += hub_life hub_offences hub_mutants hub_exporters hub_subscribe \
-	hub_share hub_names hub_workers hub_worker_mutants hub_kept hub_debug hub_debuginfod
+	hub_share hub_names hub_workers hub_again hub_worker_mutants hub_kept hub_debug hub_debuginfod
 hostile_hub_life_SRCS := $(HUB_PEER)
 hostile_hub_life_LIBS := -lseccomp -lcap-ng
 hostile_hub_offences_SRCS := $(HUB_PEER)
@@ -28,6 +28,8 @@ hostile_hub_workers_SRCS := $(HUB_PEER) $(HUB_OWN) tests/hostile/own_hub.c \
 hostile_hub_workers_LIBS := -lxxhash -lseccomp -lcap-ng
 hostile_hub_worker_mutants_SRCS := $(hostile_hub_workers_SRCS) tests/hostile/mutants.c
 hostile_hub_worker_mutants_LIBS := $(hostile_hub_workers_LIBS)
+hostile_hub_again_SRCS := $(hostile_hub_workers_SRCS)
+hostile_hub_again_LIBS := $(hostile_hub_workers_LIBS)
 hostile_hub_kept_SRCS := $(hostile_hub_workers_SRCS)
 hostile_hub_kept_LIBS := $(hostile_hub_workers_LIBS)
 hostile_hub_debug_SRCS := $(hostile_hub_workers_SRCS)

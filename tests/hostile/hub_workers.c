@@ -210,56 +210,6 @@ TEST(hub_survives_bad_workers)
 	NEED(st.hub.worker_jobs == 2 * (sizeof(how) - 1));
 }
 
-static void hear_and_forgive(struct hub *hub)
-{
-	hear_frames(hub);
-	hub->k.exes.again.quarantine_ns = NSEC_PER_SEC;
-}
-
-/* Samples meet the file until the hub asks for it. */
-static void sample_until_asked(struct fake_loader *l, uint32_t id)
-{
-	struct msg_entry e = { .entry.state = 0 };
-	struct msg m;
-
-	while (!(e.entry.state & FILE_ASK)) {
-		own_sample_file(l, id);
-		poll(NULL, 0, 50);
-		while (conn_recv(&l->conn, &m) == 0) {
-			if (m.hdr.type == MSG_ENTRY)
-				memcpy(&e, m.buf, sizeof(e));
-			msg_close_fds(&m);
-		}
-	}
-	NEED((e.entry.state & ~FILE_ASK_HOST) == (FILE_BARE | FILE_ASK));
-}
-
-/* A worker may have died since the machine was short of time or memory: while samples meet the
- * file it is read again, its table, too, later and later. */
-TEST(hub_tries_again_what_killed_a_worker)
-{
-	uint64_t since = now_ns();
-	struct fake_loader l;
-	struct conn status;
-	struct status st;
-
-	heard = mmap(NULL, sizeof(*heard), PROT_READ | PROT_WRITE,
-		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	NEED(heard != MAP_FAILED);
-	own_begin(&status, &l, hear_and_forgive);
-	send_file(&l, 2, 'c');
-	own_expect_none(&l, 2);
-	sample_until_asked(&l, 2);
-	send_file(&l, 2, 'c');
-	own_expect_none(&l, 2);
-	sample_until_asked(&l, 2);
-	NEED(now_ns() - since >= 3 * NSEC_PER_SEC);
-	send_file(&l, 2, 'G');
-	own_expect_table(&l, 2);
-	own_end(&status, &l, &st);
-	NEED(st.hub.worker_deaths == 2 && st.hub.worker_jobs == 3 && !st.hub.exes_failed);
-}
-
 /* In one visit with the table, and in one of their own.  The table stays. */
 TEST(hub_survives_bad_workers_of_symbols)
 {

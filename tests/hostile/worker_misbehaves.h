@@ -17,6 +17,7 @@
 #include "tests/hostile/worker_says.h"
 
 #define SLOW_NS		(3 * NSEC_PER_SEC)	/* 'H' */
+#define LATE_MS		1500			/* 'S': longer than an interval */
 
 static inline int bad_symbols(void)
 {
@@ -146,6 +147,9 @@ static inline void misbehave(struct conn *c, char how, struct msg_job_done *d)
 			poll(NULL, 0, 100);
 	case 'H':
 		poll(NULL, 0, SLOW_NS / NSEC_PER_MSEC);
+		break;
+	case 'S':
+		poll(NULL, 0, LATE_MS);
 		break;
 	case 'y':		/* none of these with the table alone */
 		job_parts &= JOB_TABLE;

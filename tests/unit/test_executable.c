@@ -558,6 +558,87 @@ TEST(executable_that_failed_is_tried_again_later)
 	executables_fini(&x);
 }
 
+/* A sample meets a place whose name is known, or all are: the table may be there by now. */
+TEST(executable_without_a_table_is_asked_for_again)
+{
+	struct executables x;
+	struct executable *e;
+	uint32_t i;
+
+	executables_init(&x, 9);
+	i = mention(&x, 1, 1);
+	e = executables_get(&x, i);
+	read_four(e);
+	CHECK_STR(name_at(e, 10, 1), "a");
+	e->table_later = e->quarantined = true;
+	CHECK(executable_want(e, 10, 1));
+	/* its names are all here: nothing waits for them */
+	CHECK(e->named && !e->wanted && !e->quarantined);
+	CHECK(!executable_want(e, 10, AGAIN_NS));
+	let_go(&x, i, 1);
+	CHECK(executable_want(e, 10, AGAIN_NS + 1) && e->wanted);
+	executable_failed(e, JOB_KILLED, AGAIN_NS + 1);
+	CHECK(!executable_want(e, 10, AGAIN_NS + QUARANTINE_NS));
+	CHECK(executable_want(e, 10, AGAIN_NS + QUARANTINE_NS + 1));
+	e->table_later = false;
+	executable_failed(e, JOB_CORRUPT, AGAIN_NS + QUARANTINE_NS + 1);
+	CHECK(!executable_want(e, 10, 1ULL << 60));
+	executables_fini(&x);
+}
+
+/* Whoever makes new debug files all the time has his file read no more often. */
+TEST(executable_with_a_new_debug_file_waits_likewise)
+{
+	struct executables x;
+	struct executable *e;
+	uint64_t now = 1000 * NSEC_PER_SEC;
+
+	executables_init(&x, 9);
+	e = executables_get(&x, mention(&x, 1, 1));
+	CHECK(executable_want(e, 10, now));
+	read_four(e);
+	CHECK(executable_renew(e, 1));
+	CHECK(executable_want(e, 10, ++now));	/* but for the first one */
+	executable_missed_debug(e);		/* not at hand any more: also then for once */
+	read_four(e);
+	CHECK(executable_renew(e, 2));
+	CHECK(!executable_want(e, 10, now + AGAIN_NS - 1) && e->renew);
+	now += AGAIN_NS;
+	CHECK(executable_want(e, 10, now));
+	read_four(e);
+	e->again.read = true;
+	read_again_used(&x.again, e->owner, 1000 * NSEC_PER_SEC);
+	CHECK(executable_renew(e, 3));
+	CHECK(!executable_want(e, 10, now + AGAIN_LONG_NS));
+	executables_fini(&x);
+}
+
+/* Its worker died, or had no memory: the debug file is still to be read, and the file is not
+ * in quarantine for ever. */
+TEST(executable_that_failed_with_its_debug_file_is_tried_again)
+{
+	uint64_t now = 1000 * NSEC_PER_SEC;
+	struct executables x;
+	struct executable *e;
+
+	executables_init(&x, 9);
+	e = executables_get(&x, mention(&x, 1, 1));
+	CHECK(executable_want(e, 10, now));
+	read_four(e);
+	CHECK(executable_renew(e, 1));
+	CHECK(executable_want(e, 10, ++now));
+	executable_failed(e, JOB_KILLED, now);
+	CHECK(!executable_want(e, 10, now + QUARANTINE_NS - 1) && e->quarantined);
+	now += QUARANTINE_NS;
+	CHECK(executable_want(e, 10, now) && !e->quarantined);
+	executable_failed(e, JOB_NO_MEMORY, now);
+	now += AGAIN_LONG_NS;
+	CHECK(executable_want(e, 10, now));
+	executable_failed(e, JOB_CORRUPT, now);
+	CHECK(!executable_want(e, 10, now + QUARANTINE_NS) && e->s.map);
+	executables_fini(&x);
+}
+
 /* Each reading counts and is charged, also one that nobody has asked for again. */
 TEST(executable_pays_for_each_try)
 {
