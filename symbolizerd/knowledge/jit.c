@@ -102,11 +102,13 @@ static enum jit_source jit_source(const struct visit_target *t)
 	return t->key.v[3] == JIT_DUMP ? JIT_DUMP : JIT_MAP;
 }
 
-static void jit_close(struct jit_file *f)
+static void jit_close(struct jit *j, struct jit_file *f)
 {
-	if (f->fd >= 0)
-		close(f->fd);
+	if (f->fd < 0)
+		return;
+	close(f->fd);
 	f->fd = -1;
+	owners_add(&j->open, f->owner, -1);
 }
 
 /* The places of a process are of no space then: the next sweep drops them. */
@@ -114,7 +116,7 @@ static void jit_target_dropped(void *ctx, const struct visit_target *t)
 {
 	struct jit_file *f = jit_file(ctx, t);
 
-	jit_close(f);
+	jit_close(ctx, f);
 	*f = (struct jit_file){ .fd = -1 };
 }
 
@@ -135,52 +137,37 @@ static struct visit_target *jit_new_dump(struct jit *j, struct visit_target *map
 
 /* --- files ---------------------------------------------------------------------- */
 
-/* Of the open files of this owner the one that was not used for longest; *n: how many. */
-static uint32_t jit_oldest(const struct jit *j, uint32_t owner, uint32_t *n)
+/* Of the open files of this owner the one that was not used for longest; NULL: he has none. */
+static struct jit_file *jit_oldest(struct jit *j, uint32_t owner)
 {
-	uint32_t oldest = 0;
+	struct jit_file *oldest = NULL;
+	uint64_t used_ns = UINT64_MAX;
 
-	*n = 0;
 	for (uint32_t i = 0; i < JIT_TARGETS; i++) {
-		if (j->files[i].fd < 0 || j->files[i].owner != owner)
+		struct jit_file *f = &j->files[i];
+
+		if (f->fd < 0 || f->owner != owner || j->visits.v[i].used_ns >= used_ns)
 			continue;
-		if (!*n || j->visits.v[i].used_ns < j->visits.v[oldest].used_ns)
-			oldest = i;
-		++*n;
+		oldest = f;
+		used_ns = j->visits.v[i].used_ns;
 	}
 	return oldest;
-}
-
-static uint32_t jit_open_files(const struct jit *j)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < JIT_TARGETS; i++) {
-		if (j->files[i].fd >= 0)
-			n++;
-	}
-	return n;
 }
 
 /* There is room for one more of this owner. */
 static void jit_make_room(struct jit *j, uint32_t owner)
 {
-	uint32_t most, oldest;
+	struct jit_file *goes;
+	uint32_t most;
 
-	if (jit_open_files(j) < JIT_FDS)
+	if (j->open.total < JIT_FDS || !owners_most(&j->open, &most))
 		return;
-	oldest = jit_oldest(j, owner, &most);
-	for (uint32_t i = 0; i < JIT_TARGETS; i++) {
-		uint32_t n = 0, at = 0;
-
-		if (j->files[i].fd >= 0)
-			at = jit_oldest(j, j->files[i].owner, &n);
-		if (n > most) {
-			most = n;
-			oldest = at;
-		}
-	}
-	jit_close(&j->files[oldest]);
+	if (owners_have(&j->open, owner) == owners_have(&j->open, most))
+		most = owner;
+	goes = jit_oldest(j, most);
+	if (!goes)
+		return;
+	jit_close(j, goes);
 	j->closed++;
 }
 
@@ -196,11 +183,13 @@ static void jit_keep(struct jit *j, const struct visit_target *t, int fd)
 {
 	struct jit_file *f = jit_file(j, t);
 
-	jit_close(f);
+	jit_close(j, f);
 	f->owner = jit_owner_of(fd);
 	jit_make_room(j, f->owner);
 	f->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	f->missing = 0;
+	if (f->fd >= 0)
+		owners_add(&j->open, f->owner, 1);
 }
 
 /* What tells a file from what it was before; 0: there is none.  *ago_ns: how long ago
@@ -737,7 +726,7 @@ static const struct visits_ops jit_ops = {
 
 void jit_init(struct jit *j, uint64_t seed, struct hub_stats *stats)
 {
-	*j = (struct jit){ .seed = seed, .stats = stats };
+	*j = (struct jit){ .seed = seed, .open.seed = seed, .stats = stats };
 	for (uint32_t i = 0; i < JIT_TARGETS; i++)
 		j->files[i].fd = -1;
 	visits_init(&j->visits, &jit_rules, &jit_ops, j, seed);
@@ -762,6 +751,7 @@ void jit_fini(struct jit *j)
 {
 	visits_fini(&j->visits);
 	owner_cache_fini(&j->places);
+	owners_fini(&j->open);
 	for (uint32_t i = 0; i < JIT_DUMPS; i++) {
 		if (j->dumps[i].tgid)
 			close(j->dumps[i].fd);

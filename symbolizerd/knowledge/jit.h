@@ -36,6 +36,7 @@
 #include "symbolizerd/knowledge/name_source.h"
 #include "symbolizerd/knowledge/owner_cache.h"
 #include "symbolizerd/knowledge/visits.h"
+#include "symbolizerd/tables/owners.h"
 
 #define JIT_TARGETS	1024u		/* files of processes */
 #define JIT_BYTES	(16u << 20)	/* of all addresses, with their names */
@@ -106,6 +107,7 @@ struct jit {
 	struct hub_stats *stats;	/* borrowed */
 	struct visits visits;
 	struct jit_file files[JIT_TARGETS];	/* of .visits, by slot */
+	struct owners open;	/* of them, by owner */
 	struct owner_cache places;
 	struct {
 		uint32_t tgid;	/* 0: free */
