@@ -307,7 +307,7 @@ static bool loader_files_read(struct loader_files *lf, uint32_t number,
 static bool loader_files_is_dump(struct loader_files *lf, const struct msg_exe *m,
 				 const char *path, size_t len, int fd)
 {
-	if (!jit_is_dump(path, process_path_len(path, len)))
+	if (!jit_early_is_dump(path, process_path_len(path, len)))
 		return false;
 	jit_dump(&lf->k->jit, m->tgid, fd, now_ns());
 	return true;

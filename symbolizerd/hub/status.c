@@ -54,7 +54,8 @@ static void status_fill(const struct status_clients *s, struct status *st)
 	st->hub.managed_full = k->managed.functions.lost + k->managed.frames.lost +
 			       k->managed.visits.lost;
 	st->hub.managed_visits = k->managed.visits.asked;
-	st->hub.jit_full = k->jit.places.lost + k->jit.visits.lost + k->jit.closed;
+	st->hub.jit_full = k->jit.places.lost + k->jit.visits.lost + k->jit.closed +
+			   k->jit.early.closed;
 	st->hub.managed_read = k->managed.read;
 	st->hub.line_full = k->lines.places.lost + k->lines.visits.lost;
 	st->hub.line_visits = k->lines.visits.asked;

@@ -305,21 +305,19 @@ static bool jit_source_waits(void *source, const struct frame_place *f)
 
 const struct name_source jit_name_source = { jit_source_name, jit_source_waits };
 
-/* The first jitdump that came for this process before its first sample. */
+/* The jitdump that came for this process before its first sample. */
 static void jit_take_dump(struct jit *j, struct visit_target *map, uint32_t tgid,
 			  uint64_t now_ns)
 {
-	for (uint32_t i = 0; i < JIT_DUMPS; i++) {
-		struct visit_target *dump;
+	int fd = jit_early_take(&j->early, tgid);
+	struct visit_target *dump;
 
-		if (j->dumps[i].tgid != tgid)
-			continue;
-		j->dumps[i].tgid = 0;
-		dump = jit_new_dump(j, map, now_ns);
-		if (dump)
-			jit_keep(j, dump, j->dumps[i].fd);
-		close(j->dumps[i].fd);
-	}
+	if (fd < 0)
+		return;
+	dump = jit_new_dump(j, map, now_ns);
+	if (dump)
+		jit_keep(j, dump, fd);
+	close(fd);
 }
 
 uint32_t jit_space(struct jit *j, const struct trace_rec *rec, uint64_t now_ns)
@@ -644,35 +642,6 @@ int jit_opened(struct jit *j, uint32_t space, int fd, uint64_t start_ns)
 	return 0;
 }
 
-bool jit_is_dump(const char *path, size_t len)
-{
-	static const char begin[] = "jit-", end[] = ".dump";
-	const char *slash = memrchr(path, '/', len);
-	const char *base = slash ? slash + 1 : path, *stop = path + len;
-	const char *digits = base + sizeof(begin) - 1;
-
-	if ((size_t)(stop - base) < sizeof(begin) + sizeof(end) - 1 ||
-	    memcmp(base, begin, sizeof(begin) - 1) ||
-	    memcmp(stop - sizeof(end) + 1, end, sizeof(end) - 1))
-		return false;
-	while (digits < stop - sizeof(end) + 1 && *digits >= '0' && *digits <= '9')
-		digits++;
-	return digits == stop - sizeof(end) + 1;
-}
-
-/* Of a process without a sample until now. */
-static void jit_dump_early(struct jit *j, uint32_t tgid, int fd)
-{
-	uint32_t i = j->next_dump++ % JIT_DUMPS;
-
-	if (j->dumps[i].tgid) {
-		close(j->dumps[i].fd);
-		j->closed++;
-	}
-	j->dumps[i].fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	j->dumps[i].tgid = j->dumps[i].fd < 0 ? 0 : tgid;
-}
-
 /* Of the processes of this number the one that began last; NULL: there is none. */
 static struct visit_target *jit_last_map(const struct jit *j, uint32_t tgid)
 {
@@ -694,7 +663,7 @@ void jit_dump(struct jit *j, uint32_t tgid, int fd, uint64_t now_ns)
 	struct visit_target *map = jit_last_map(j, tgid), *dump;
 
 	if (!map) {
-		jit_dump_early(j, tgid, fd);
+		jit_early_add(&j->early, tgid, fd);
 		return;
 	}
 	map->used_ns = now_ns;		/* it stays, whatever goes for its jitdump */
@@ -752,9 +721,6 @@ void jit_fini(struct jit *j)
 	visits_fini(&j->visits);
 	owner_cache_fini(&j->places);
 	owners_fini(&j->open);
-	for (uint32_t i = 0; i < JIT_DUMPS; i++) {
-		if (j->dumps[i].tgid)
-			close(j->dumps[i].fd);
-	}
+	jit_early_fini(&j->early);
 	*j = (struct jit){ 0 };
 }

@@ -33,6 +33,7 @@
 
 #include "bpf/frame.h"
 #include "ipc/counters.h"
+#include "symbolizerd/knowledge/jit_early.h"
 #include "symbolizerd/knowledge/name_source.h"
 #include "symbolizerd/knowledge/owner_cache.h"
 #include "symbolizerd/knowledge/visits.h"
@@ -41,7 +42,6 @@
 #define JIT_TARGETS	1024u		/* files of processes */
 #define JIT_BYTES	(16u << 20)	/* of all addresses, with their names */
 #define JIT_FDS		64u		/* files that are open */
-#define JIT_DUMPS	16u		/* jitdumps of processes that have no sample yet */
 #define JIT_AT_ONCE	64u		/* visits */
 #define JIT_GAP_NS	2000000000ULL
 #define JIT_GAP_BYTES	(4u << 20)
@@ -109,11 +109,7 @@ struct jit {
 	struct jit_file files[JIT_TARGETS];	/* of .visits, by slot */
 	struct owners open;	/* of them, by owner */
 	struct owner_cache places;
-	struct {
-		uint32_t tgid;	/* 0: free */
-		int fd;
-	} dumps[JIT_DUMPS];
-	uint32_t next_dump;
+	struct jit_early early;
 	uint64_t closed;	/* files, for want of room */
 	uint32_t looks;		/* for jitdumps, since the last tick */
 };
@@ -140,9 +136,6 @@ bool jit_waits(struct jit *j, uint32_t space, uint64_t addr, uint64_t now_ns);
 uint64_t jit_was_until(const struct jit *j, uint32_t space, uint64_t addr);
 
 extern const struct name_source jit_name_source;	/* of struct jit */
-
-/* Is this the path of a jitdump? */
-bool jit_is_dump(const char *path, size_t len);
 
 /* Process tgid maps this jitdump (fd borrowed). */
 void jit_dump(struct jit *j, uint32_t tgid, int fd, uint64_t now_ns);

@@ -458,6 +458,32 @@ TEST(a_jitdump_stays_while_its_process_is_sampled)
 	close(fd);
 }
 
+TEST(jitdumps_that_come_early_are_bounded)
+{
+	int fd = map_of("7f0000001000 10 hello\n"), before = dup(fd), after;
+	uint32_t space;
+
+	close(before);
+	begin();
+	for (uint32_t i = 0; i < JIT_EARLY + 1; i++)
+		jit_dump(&j, 100 + i, fd, now);
+	jit_dump(&j, 100 + JIT_EARLY, fd, now);	/* two of one process: the last is taken */
+	CHECK_EQ(j.early.closed, 2);
+	space = sample(100 + JIT_EARLY, ADDR, 1);
+	CHECK(asked.number != space && asked.fd >= 0);
+	sample(101, ADDR, 1);			/* these two had to go */
+	CHECK_EQ(asked.fd, -1);
+	sample(100, ADDR, 1);
+	CHECK_EQ(asked.fd, -1);
+	sample(102, ADDR, 1);
+	CHECK(asked.fd >= 0);
+	jit_fini(&j);
+	after = dup(fd);
+	CHECK_EQ(after, before);
+	close(after);
+	close(fd);
+}
+
 TEST(paths_of_jitdumps)
 {
 	static const char *const yes[] = { "/tmp/jit-1.dump", "jit-123.dump", "/a b/jit-9.dump" };
@@ -467,9 +493,9 @@ TEST(paths_of_jitdumps)
 	};
 
 	for (size_t i = 0; i < sizeof(yes) / sizeof(*yes); i++)
-		CHECK(jit_is_dump(yes[i], strlen(yes[i])));
+		CHECK(jit_early_is_dump(yes[i], strlen(yes[i])));
 	for (size_t i = 0; i < sizeof(no) / sizeof(*no); i++)
-		CHECK(!jit_is_dump(no[i], strlen(no[i])));
+		CHECK(!jit_early_is_dump(no[i], strlen(no[i])));
 }
 
 /* All together have JIT_BYTES; processes whose user is not known are few owners, of which
