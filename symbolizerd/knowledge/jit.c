@@ -349,6 +349,14 @@ static void jit_settle(struct jit_place *a, uint64_t now_ns)
 	a->at_ns = now_ns;
 }
 
+/* A name may be another one: it is looked up anew.  What has none is looked for by
+ * jit_look_again(). */
+static void jit_look_up_failed(struct jit_place *a)
+{
+	if (a->is.name)
+		a->version = 0;
+}
+
 /* Look for a place in a target's file.  False: that is not to be read soon. */
 static bool jit_want_in(struct jit *j, struct visit_target *t, struct jit_place *a,
 			uint64_t now_ns)
@@ -361,6 +369,7 @@ static bool jit_want_in(struct jit *j, struct visit_target *t, struct jit_place 
 	if (visits_want(&j->visits, t, &word, true, now_ns))
 		return true;
 	jit_file(j, jit_map(j, a->space))->more = true;
+	jit_look_up_failed(a);
 	jit_settle(a, now_ns);
 	return true;
 }
@@ -430,7 +439,14 @@ void jit_mention(struct jit *j, uint32_t space, const uint64_t *words, size_t n,
 	}
 }
 
-/* May what has no name have one by now?  A file has grown, or may be there. */
+/* Was this target closed, and is it visited again? */
+static bool jit_is_open_again(struct jit *j, const struct visit_target *t, uint64_t now_ns)
+{
+	return t && jit_file(j, t)->closed && visits_due(&j->visits, t, now_ns);
+}
+
+/* May what has no name have one by now?  A file has grown, or may be there, or may be read
+ * again. */
 static bool jit_may_look(struct jit *j, const struct visit_target *map, uint64_t now_ns)
 {
 	const struct jit_file *f = jit_file(j, map);
@@ -438,7 +454,23 @@ static bool jit_may_look(struct jit *j, const struct visit_target *map, uint64_t
 	if (map->asked)
 		return false;
 	return f->more || jit_files_now(j, map, now_ns) != f->told ||
+	       jit_is_open_again(j, map, now_ns) ||
+	       jit_is_open_again(j, jit_dump_of(j, map), now_ns) ||
 	       (f->fd < 0 && visits_due(&j->visits, map, now_ns));
+}
+
+/* All places of this process without a name are about to be looked for. */
+static void jit_note_look(struct jit *j, const struct visit_target *map, uint64_t now_ns)
+{
+	const struct visit_target *dump = jit_dump_of(j, map);
+	struct jit_file *f = jit_file(j, map);
+
+	f->more = false;
+	f->told = f->now;
+	if (jit_is_open_again(j, map, now_ns))
+		f->closed = false;
+	if (jit_is_open_again(j, dump, now_ns))
+		jit_file(j, dump)->closed = false;
 }
 
 static void jit_look_again(struct jit *j, uint64_t now_ns)
@@ -452,8 +484,7 @@ static void jit_look_again(struct jit *j, uint64_t now_ns)
 		f->look = t->number && f->space == t->number && jit_may_look(j, t, now_ns);
 		if (!f->look)
 			continue;
-		f->more = false;
-		f->told = f->now;
+		jit_note_look(j, t, now_ns);
 		any = true;
 	}
 	for (uint32_t i = 0; any && i < j->places.n; i++) {
@@ -490,13 +521,12 @@ static enum visit_ready jit_ready(void *ctx, const struct visit_target *t, uint3
 	return VISIT_NOW;
 }
 
-/* Its files are read as they are now. */
-static void jit_note_version(struct jit *j, const struct visit_target *map)
+/* A visit to t, which is of this process, begins: its files are read as they are now. */
+static void jit_note_version(struct jit *j, const struct visit_target *map,
+			     const struct visit_target *t)
 {
-	struct jit_file *f = jit_file(j, map);
-
-	f->looked_ns = 0;
-	f->asked = jit_files_now(j, map, j->visits.now_ns);
+	jit_file(j, map)->looked_ns = 0;
+	jit_file(j, t)->asked = jit_files_now(j, map, j->visits.now_ns);
 }
 
 static int jit_ask(void *ctx, const struct visit_target *t, struct visit_question *q)
@@ -514,7 +544,7 @@ static int jit_ask(void *ctx, const struct visit_target *t, struct visit_questio
 	if (f->fd >= 0 && !fstat(f->fd, &st))
 		f->size = (uint64_t)st.st_size;
 	if (map)
-		jit_note_version(j, map);
+		jit_note_version(j, map, t);
 	j->stats->jit_visits++;
 	return j->visit(j->ctx, q);
 }
@@ -548,6 +578,12 @@ static void jit_name(struct jit *j, struct jit_place *a, const struct symbol_pla
 	j->stats->jit_names++;
 }
 
+/* The process has ended, or is in quarantine; or its file is nonsense. */
+static bool jit_closes(int result)
+{
+	return result == -ESRCH || result == -EPERM || result > 0;
+}
+
 static void jit_take_name(void *ctx, const struct visit_target *t, const uint64_t *words,
 			  const struct frame_names *names, uint32_t first, uint32_t n, int result)
 {
@@ -555,20 +591,28 @@ static void jit_take_name(void *ctx, const struct visit_target *t, const uint64_
 	uint32_t space = jit_file(j, t)->space;
 	struct jit_place *a = jit_place(j, space, FRAME_ADDR(words[0]));
 	struct symbol_place named = { .name = "" };
+	bool failed = result == VISIT_LOST || jit_closes(result);
 	struct visit_target *map = jit_map(j, space);
 
 	if (!a || !map || a->state != JIT_WANTED)
 		return;
 	if (n)
 		named = frame_names_place(names, first);
-	a->version = jit_file(j, map)->asked;
-	if (result == VISIT_LOST)
+	if (!a->went_on)
+		a->version = jit_file(j, t)->asked;
+	if (failed)
+		jit_look_up_failed(a);
+	a->went_on = false;
+	if (result == VISIT_LOST) {
 		jit_file(j, map)->more = true;
-	else if (named.name[0])
+	} else if (named.name[0]) {
 		jit_name(j, a, &named);
-	else if (jit_source(t) == JIT_DUMP && jit_want_in(j, map, a, j->visits.now_ns))
+	} else if (jit_source(t) == JIT_DUMP && jit_want_in(j, map, a, j->visits.now_ns)) {
+		a->went_on = a->state == JIT_WANTED;
 		return;
-	a->changed_ns = 0;
+	}
+	if (!failed)
+		a->changed_ns = 0;
 	jit_settle(a, j->visits.now_ns);
 }
 
@@ -585,6 +629,12 @@ static uint64_t jit_missing(struct jit_file *f, uint64_t now_ns)
 	return now_ns - NSEC_PER_SEC / 2 + wait;
 }
 
+static void jit_stop(struct jit *j, struct visit_target *t)
+{
+	visits_close(&j->visits, t);
+	jit_file(j, t)->closed = true;
+}
+
 static void jit_answered(void *ctx, struct visit_target *t, int result)
 {
 	struct jit *j = ctx;
@@ -596,8 +646,8 @@ static void jit_answered(void *ctx, struct visit_target *t, int result)
 		j->stats->jit_gone += t->asked;
 	if (!result)
 		f->missing = 0;
-	else if (result == -ESRCH || result == -EPERM || result > 0)
-		visits_close(&j->visits, t);	/* ended, in quarantine, or nonsense */
+	else if (jit_closes(result))
+		jit_stop(j, t);
 	else			/* not there, or still that of another process */
 		t->next_ns = jit_missing(f, j->visits.now_ns);
 	if (jit_source(t) == JIT_MAP && !jit_dump_of(j, t))
@@ -637,7 +687,7 @@ int jit_opened(struct jit *j, uint32_t space, int fd, uint64_t start_ns)
 	jit_file(j, map)->size = (uint64_t)st.st_size;
 	jit_set_owner(j, map, owner_of_uid(st.st_uid));
 	jit_keep(j, map, fd);
-	jit_note_version(j, map);
+	jit_note_version(j, map, map);
 	jit_file(j, map)->told = jit_file(j, map)->asked;
 	return 0;
 }

@@ -72,13 +72,14 @@ struct jit_place {
 	uint64_t addr;
 	uint64_t born_ns;	/* CLOCK_MONOTONIC */
 	uint64_t at_ns;		/* when it was looked for; likewise */
-	uint64_t version;	/* of its process's files then */
+	uint64_t version;	/* of its process's files then; 0: it is to be looked for anew */
 	uint64_t changed_ns;	/* when they changed since then; 0: not that is known */
 	uint64_t used_ns;	/* of the last sample; likewise */
 	struct jit_called is, was;
 	uint64_t was_until_ns;	/* .was: of samples from before this time */
 	uint32_t space;
 	uint8_t state;		/* enum jit_state */
+	bool went_on;		/* .version is that of the jitdump's visit: it waits for the map's */
 };
 
 /* What is kept of a target. */
@@ -88,13 +89,14 @@ struct jit_file {
 	uint64_t size;		/* when it was read */
 	uint32_t missing;	/* times that it was not there, in a row */
 	uint32_t space;		/* of its process; 0: free */
+	bool closed;		/* no visits for a while: its places are asked for when that ends */
+	uint64_t asked;		/* version of its process's files when the last visit began */
 	/* of a perf map's, for its process */
 	uint32_t dump;		/* number of its jitdump's target; 0: none */
 	uint64_t dump_until_ns;	/* its jitdump may still come */
 	uint64_t looked_ns;	/* .now was found out */
 	uint64_t now;		/* version of its files: another one when they change */
 	uint64_t changed_ns;	/* when they became that */
-	uint64_t asked;		/* likewise, at the last visit */
 	uint64_t told;		/* likewise, when all without a name were asked again */
 	bool more;		/* addresses found no place to wait */
 	bool look;		/* while looking for what is to be asked again */

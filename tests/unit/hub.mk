@@ -47,12 +47,14 @@ unit_file_policy_LIBS := -lxxhash
 UNIT += frame_names process_memory
 unit_frame_names_SRCS := symbolizerd/symbols/frame_names.c
 unit_process_memory_SRCS := symbolizerd/symbols/process_memory.c
-UNIT += jit jit_files
+UNIT += jit jit_again jit_files
 JIT_FILES := symbolizerd/symbols/jit_names.c symbolizerd/symbols/jit_wanted.c symbolizerd/symbols/jitdump.c \
 	symbolizerd/symbols/frame_names.c
 unit_jit_files_SRCS := $(JIT_FILES)
 unit_jit_SRCS := $(addprefix symbolizerd/knowledge/,jit.c jit_early.c visits.c owner_cache.c) symbolizerd/tables/owners.c common/hash_table.c $(JIT_FILES)
 unit_jit_LIBS := -lxxhash
+unit_jit_again_SRCS := $(unit_jit_SRCS)
+unit_jit_again_LIBS := $(unit_jit_LIBS)
 UNIT += clock_jumps
 unit_clock_jumps_SRCS := symbolizerd/knowledge/source_lines.c symbolizerd/knowledge/user_share.c symbolizerd/knowledge/cpu_share.c $(addprefix symbolizerd/knowledge/,knowledge.c managed.c visits.c owner_cache.c record.c trace.c process.c script.c debug_files.c executable.c file_symbols.c read_again.c ksym.c cgroup.c samples.c ledger.c own.c batches.c jit.c jit_early.c) $(addprefix symbolizerd/hub/,interval.c intake.c symbolize.c) $(TABLES) symbolizerd/symbols/index.c symbolizerd/symbols/index_keep.c symbolizerd/symbols/lines_build.c symbolizerd/symbols/frame_names.c symbolizerd/symbols/frame_text.c symbolizerd/symbols/line_table.c symbolizerd/symbols/java_name.c symbolizerd/symbols/utf8.c \
 	ipc/batch.c ipc/batch_build.c ipc/short_name.c ipc/short_java.c ipc/counters.c ipc/message.c ipc/rules.c common/wire.c common/container.c common/log.c
