@@ -284,7 +284,7 @@ static void loader_files_table_later(struct loader_files *lf, uint32_t number,
 				     struct executable *e)
 {
 	e->table_later = true;
-	files_no_table(&lf->k->files, number);
+	files_no_table(&lf->k->files, number, FILE_BARE);
 }
 
 /* Have a worker read what is not known; the same. */
@@ -634,13 +634,13 @@ static void loader_files_no_table(void *ctx, uint32_t number, int verdict)
 {
 	struct knowledge *k = ((struct loader_files *)ctx)->k;
 	struct executable *e = executables_number(&k->exes, number);
+	enum file_state state = FILE_BARE;
 
+	if (verdict == JOB_CODE)
+		state = FILE_CODE;
 	if (e)
 		e->table_later = executable_later(verdict);
-	if (verdict == JOB_CODE)
-		files_code(&k->files, number);
-	else
-		files_no_table(&k->files, number);
+	files_no_table(&k->files, number, state);
 }
 
 static void loader_files_pending(void *ctx, uint32_t number)

@@ -450,25 +450,15 @@ void files_later(struct file_policy *f, uint32_t number)
 		files_say(f, number, FILE_ASK);
 }
 
-void files_no_table(struct file_policy *f, uint32_t number)
+void files_no_table(struct file_policy *f, uint32_t number, enum file_state state)
 {
 	struct known_file *e = files_at(f, number);
 
 	if (!e)
 		return;
 	if (!e->table.pages)
-		e->state = FILE_BARE;
+		e->state = (uint8_t)state;
 	files_say(f, number, 0);
-}
-
-void files_code(struct file_policy *f, uint32_t number)
-{
-	struct known_file *e = files_at(f, number);
-
-	if (e && !e->table.pages)
-		e->state = FILE_CODE;
-	if (e)
-		files_say(f, number, 0);
 }
 
 /* There is no room: evict other tables, and wait until their grace period is over. */

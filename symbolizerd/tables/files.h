@@ -90,11 +90,8 @@ void files_table(struct file_policy *f, uint32_t number, const void *data,
 		 size_t len);
 /* The file's runtime (enum runtime), to be sent with the next message about it. */
 void files_runtime(struct file_policy *f, uint32_t number, uint32_t runtime);
-/* There will be no table; an installed one stays. */
-void files_no_table(struct file_policy *f, uint32_t number);
-
-/* It is FILE_CODE. */
-void files_code(struct file_policy *f, uint32_t number);
+/* There will be no table, and the file is FILE_BARE or FILE_CODE; an installed one stays. */
+void files_no_table(struct file_policy *f, uint32_t number, enum file_state state);
 /* No worker is free: loaderd asks again, or out->vdso() for the vDSO. */
 void files_later(struct file_policy *f, uint32_t number);
 /* Still queued for a worker: loaderd need not wait for the answer. */

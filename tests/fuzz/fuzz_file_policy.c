@@ -134,7 +134,7 @@ static void answer(uint8_t how, uint8_t i, uint8_t n)
 	pending[i] = pending[--n_pending];
 	switch (how % 8) {
 	case 0:
-		files_no_table(&files, number);
+		files_no_table(&files, number, FILE_BARE);
 		return;
 	case 1:
 		files_later(&files, number);
@@ -143,7 +143,7 @@ static void answer(uint8_t how, uint8_t i, uint8_t n)
 		if (files_has_answer(&files, number))
 			files_settled(&files, number);
 		else
-			files_no_table(&files, number);
+			files_no_table(&files, number, FILE_BARE);
 		return;
 	case 3:
 		files_runtime(&files, number, RUNTIME_GO);

@@ -171,7 +171,7 @@ TEST(files_learn_a_table)
 TEST(files_without_a_table)
 {
 	setup(1 << 20, 24);
-	files_no_table(&files, meet(1));
+	files_no_table(&files, meet(1), FILE_BARE);
 	CHECK(is(1, FILE_BARE));
 	files_later(&files, meet(2));
 	CHECK(is(2, FILE_PENDING | FILE_ASK));
@@ -180,10 +180,10 @@ TEST(files_without_a_table)
 	CHECK(is(3, FILE_BARE));
 	CHECK_EQ(stats().table_bad, 1);
 	CHECK_EQ(fake.answered, exe_id);
-	files_code(&files, meet(4));
+	files_no_table(&files, meet(4), FILE_CODE);
 	CHECK(is(4, FILE_CODE));
 	/* one that is not known any more */
-	files_no_table(&files, 99);
+	files_no_table(&files, 99, FILE_BARE);
 	files_later(&files, 99);
 	files_table(&files, 99, "junk", 4);
 	files_used(&files, 99);
@@ -322,7 +322,7 @@ TEST(files_ask_when_a_number_is_free)
 	grace();
 	files_tick(&files, ++now_s);	/* asks, since there is a new loaderd */
 	grace();
-	files_no_table(&files, meet(1));
+	files_no_table(&files, meet(1), FILE_BARE);
 	now_s += IDLE_S;
 	mapped(NULL, 0);
 	files_tick(&files, ++now_s);
@@ -566,7 +566,7 @@ TEST(files_of_one_user_take_no_places_from_others)
 		uint32_t exe = meet(ino);
 
 		if (exe)
-			files_no_table(&files, exe);
+			files_no_table(&files, exe, FILE_BARE);
 		fake.n_dropped = 0;
 		if (ino % 4096)
 			continue;
@@ -636,7 +636,7 @@ TEST(files_never_run_out_of_numbers)
 		if (!exe)
 			exe = meet(ino);
 		CHECK(exe);
-		files_no_table(&files, exe);
+		files_no_table(&files, exe, FILE_BARE);
 		fake.n_dropped = 0;
 		if (ino % 1000 == 0) {
 			now_s += 2 * IDLE_S;
@@ -709,8 +709,8 @@ TEST(files_survive_their_hub)
 	setup(1 << 20, 24);
 	a = learn(1, 20);
 	b = learn(2, 30);
-	files_no_table(&files, meet(3));
-	files_code(&files, meet(6));
+	files_no_table(&files, meet(3), FILE_BARE);
+	files_no_table(&files, meet(6), FILE_CODE);
 	c = meet(4);
 	installs = fake.installs;
 	restart();
