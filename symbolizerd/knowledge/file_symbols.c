@@ -29,6 +29,8 @@ static bool file_symbols_few_dropped(void *ctx, uint32_t i)
 	struct met_symbols *m = ctx;
 	const struct met_entry *e = owner_cache_at(&m->cache, i);
 
+	if (!e->of->few_data)		/* not for want of room */
+		return false;
 	file_symbols_free_few(e->of);
 	if (!e->of->map) {
 		e->of->went = true;
@@ -51,17 +53,12 @@ void met_symbols_fini(struct met_symbols *m)
 	owner_cache_fini(&m->cache);
 }
 
-/* Not for want of room. */
 static void file_symbols_drop_few(struct file_symbols *s)
 {
-	bool went = s->went;
-	uint64_t lost = s->all->lost;
-
 	if (!s->few_data)
 		return;
+	file_symbols_free_few(s);
 	owner_cache_drop(&s->all->cache, s->met);
-	s->went = went;
-	s->all->lost = lost;
 }
 
 static void file_symbols_drop_whole(struct file_symbols *s)

@@ -180,12 +180,14 @@ static int worker_answer(struct conn *c, const struct msg *m)
 			 NULL, 0, NULL, 0);
 }
 
-/* Is this an answer to a former worker of this slot, which has ended without it?  Then it
- * is dropped. */
-static bool worker_too_late(struct msg *m)
+/* What is no job: an answer to a former worker of this slot, which has ended without it, is
+ * dropped; else an offence. */
+static int worker_drop(struct msg *m)
 {
 	msg_close_fds(m);
-	return m->hdr.type == MSG_WANTED_FILE || m->hdr.type == MSG_WANTED_NONE;
+	if (m->hdr.type == MSG_WANTED_FILE || m->hdr.type == MSG_WANTED_NONE)
+		return MSG_OK;
+	return MSG_BAD_TYPE;
 }
 
 int worker_run(int fd)
@@ -202,8 +204,8 @@ int worker_run(int fd)
 		r = conn_recv(&c, &m);
 		if (!r && m.hdr.type == MSG_JOB)
 			return worker_answer(&c, &m) ? 1 : 0;
-		if (!r && !worker_too_late(&m))
-			r = MSG_BAD_TYPE;
+		if (!r)
+			r = worker_drop(&m);
 		if (r == -EAGAIN)
 			r = 0;
 	}
