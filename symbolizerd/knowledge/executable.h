@@ -38,8 +38,10 @@
 
 #define EXECUTABLE_NONE		UINT32_MAX
 #define EXECUTABLES_MAX		65536
+/* An entry that no number stands for is forgotten after so many intervals without a mention;
+ * one in quarantine later: else its file would be tried at once when it comes again. */
 #define EXECUTABLE_IDLE_INTERVALS	12
-#define QUARANTINE_INTERVALS	120	/* idle, before it is tried again */
+#define QUARANTINE_INTERVALS	120
 #define RETIRE_INTERVALS	3	/* samples may still carry the number */
 #define SYMBOLS_TRIES		3	/* for want of memory or processes */
 #define LET_GO_INTERVALS	6	/* without a new name: half a minute by default */

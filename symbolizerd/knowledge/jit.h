@@ -18,11 +18,13 @@
  * carries the number of the process here, its space.  That is the number of its perf map
  * as a target of visits.
  *
- * The names' memory is shared by users (owner_cache.h), and so are descriptors: the owner
- * with the most closes the one that was not used for longest.  A file that was closed comes
- * again when its process's perf map is asked for.  Whose a process is, is known when
- * its perf map was opened; until then its
- * owner is one of a few that all such processes share.
+ * The names' memory is shared by users (owner_cache.h), and so are descriptors: when JIT_FDS
+ * are open, the owner with the most loses the one whose process had no sample for longest.
+ * loaderd opens the perf map again when the next visit asks for it, and then also sends the
+ * jitdump again, if the process still maps it.
+ *
+ * The owner of a process is the one of its perf map.  Until that was opened the process
+ * counts as one of a few made-up owners, which many such processes share.
  */
 #ifndef SYMBOLIZERD_KNOWLEDGE_JIT_H
 #define SYMBOLIZERD_KNOWLEDGE_JIT_H
@@ -73,7 +75,8 @@ struct jit_place {
 	uint64_t born_ns;	/* CLOCK_MONOTONIC */
 	uint64_t at_ns;		/* when it was looked for; likewise */
 	uint64_t version;	/* of its process's files then; 0: it is to be looked for anew */
-	uint64_t changed_ns;	/* when they changed since then; 0: not that is known */
+	uint64_t changed_ns;	/* when they first changed after that; 0: they did not, as
+				 * far as is known */
 	uint64_t used_ns;	/* of the last sample; likewise */
 	struct jit_called is, was;
 	uint64_t was_until_ns;	/* .was: of samples from before this time */
@@ -91,15 +94,16 @@ struct jit_file {
 	uint32_t space;		/* of its process; 0: free */
 	bool closed;		/* no visits for a while: its places are asked for when that ends */
 	uint64_t asked;		/* version of its process's files when the last visit began */
-	/* of a perf map's, for its process */
-	uint32_t dump;		/* number of its jitdump's target; 0: none */
-	uint64_t dump_until_ns;	/* its jitdump may still come */
-	uint64_t looked_ns;	/* .now was found out */
-	uint64_t now;		/* version of its files: another one when they change */
-	uint64_t changed_ns;	/* when they became that */
-	uint64_t told;		/* likewise, when all without a name were asked again */
-	bool more;		/* addresses found no place to wait */
-	bool look;		/* while looking for what is to be asked again */
+	/* only of a perf map, for its process */
+	uint32_t dump;		/* number of the jitdump's target; 0: none */
+	uint64_t dump_until_ns;	/* the jitdump may still come */
+	uint64_t looked_ns;	/* when .now was found out */
+	uint64_t now;		/* version of both files: from sizes and times, another one when
+				 * they change */
+	uint64_t changed_ns;	/* when they changed last */
+	uint64_t told;		/* .now when all addresses without a name were looked for last */
+	bool more;		/* some found no room to wait: they are looked for again */
+	bool look;		/* in jit_look_again(): its addresses are to be looked for */
 };
 
 struct jit {

@@ -2,8 +2,9 @@
 /*
  * process - what samples tell about the processes they come from
  *
- * A process is (tgid, start time, exec count).  Nothing says when one ends, so
- * those without a recent sample are forgotten.
+ * A process is known by three things: its tgid; its start time, since tgids are used again;
+ * and a number that changes with each execve(), which makes another program of it.  Nobody
+ * tells the hub that it has ended: what had no sample for a while is forgotten.
  */
 #ifndef SYMBOLIZERD_KNOWLEDGE_PROCESS_H
 #define SYMBOLIZERD_KNOWLEDGE_PROCESS_H
@@ -29,15 +30,16 @@ struct process {
 	char *path;		/* of its executable, once known; owned */
 	char *script;		/* what an interpreter runs, once known (script.h); owned */
 	uint32_t tgid;
-	uint32_t exe;		/* number; EXE_NONE unknown */
-	uint32_t next;		/* of the free list */
+	uint32_t exe;		/* number of its executable; EXE_NONE: unknown */
+	uint32_t next;		/* if free: the next free one */
 	uint32_t used;		/* interval of the last sample */
-	uint32_t stamp;		/* of the pass that `resource` belongs to */
-	uint32_t resource;
+	uint32_t stamp;		/* number of the pass that .resource is of */
+	uint32_t resource;	/* in the batch of that pass */
 	bool live;		/* this entry is in use */
-	bool user;		/* had a user stack or an executable */
+	bool user;		/* no kernel thread: a sample had a user stack or an executable */
 	bool host_path;		/* .path is the host's */
-	char comm[COMM_LEN];	/* of the main thread; if it has none, of the first seen */
+	char comm[COMM_LEN];	/* the main thread's name; while that is unknown, the first
+				 * thread's that was sampled */
 };
 
 struct processes {
@@ -56,10 +58,11 @@ void processes_fini(struct processes *p);
 uint32_t processes_add(struct processes *p, const struct trace_rec *rec,
 		       uint32_t interval);
 
-/* Forget those that were in no sample for PROCESS_IDLE_INTERVALS, with a script
- * PROCESS_SCRIPT_INTERVALS, since other samples may not say it; when half of
- * PROCESSES_MAX are there, all that were in none in this interval. */
+/* This interval begins: forget those whose last sample is PROCESS_IDLE_INTERVALS old, with a
+ * script PROCESS_SCRIPT_INTERVALS, since other samples may not say it.  If there are more than
+ * half of PROCESSES_MAX, all go but those whose samples were held back for it. */
 void processes_sweep(struct processes *p, uint32_t interval);
+
 /* Forget all executable numbers. */
 void processes_forget_numbers(struct processes *p);
 
