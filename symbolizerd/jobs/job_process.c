@@ -38,7 +38,9 @@ uint32_t job_process_frames(const struct visit_question *q)
 		return 0;
 	for (; i < q->n; i += frame_words(q->words[i]))
 		frames++;
-	return i == q->n ? frames : 0;
+	if (i != q->n)
+		return 0;
+	return frames;
 }
 
 struct job_process *job_process_make(const struct visit_question *q, enum job_kind kind)

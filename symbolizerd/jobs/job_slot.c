@@ -6,6 +6,7 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "symbolizerd/jobs/job_process.h"
 
 /* Microseconds since the file came. */
 static unsigned long long job_times_us(const struct job_times *t, uint64_t ns)
@@ -34,6 +35,39 @@ void job_slot_read(struct job_slot *slot, struct executable *e)
 		slot->job.again = true;
 }
 
+void job_slot_begin(struct job_slot *slot, uint64_t now_ns)
+{
+	slot->state = SLOT_BUSY;
+	slot->kind = job_kind(&slot->job);
+	slot->slow = slot->job.slow;
+	memset(slot->asked, 0, sizeof(slot->asked));
+	slot->waits = false;
+	slot->started_ns = now_ns;
+	slot->times = (struct job_times){
+		.came_ns = slot->job.since_ns, .started_ns = now_ns,
+	};
+}
+
+int job_slot_send(struct job_slot *slot)
+{
+	const struct job_process *p = slot->job.process;
+	struct msg_job m = {
+		.kind = slot->kind, .exe = slot->job.number, .parts = slot->job.parts,
+	};
+	const uint64_t *words = NULL;
+	size_t n = 0;
+
+	if (p) {
+		m.runtime = p->runtime;
+		m.n_frames = p->n_frames;
+		words = p->words;
+		n = p->n_words;
+	}
+	/* the slot's socket is empty: always room for one */
+	return conn_send(&slot->conn, MSG_JOB, 0, &m, sizeof(m), words, n * sizeof(*words),
+			 &slot->job.fd, 1);
+}
+
 /* By build ID, by a name that may be, or both. */
 static bool job_slot_asks_for(const struct msg_wanted *q)
 {
@@ -48,8 +82,10 @@ static bool job_slot_asks_for(const struct msg_wanted *q)
 
 int job_slot_debug_wanted(struct job_slot *slot, const struct msg *msg, struct msg_wanted *ret)
 {
-	uint32_t last = slot->kind == JOB_LINES ? DEBUG_PACKAGE : 0;
+	uint32_t last = 0;
 
+	if (slot->kind == JOB_LINES)
+		last = DEBUG_PACKAGE;
 	memcpy(ret, msg->buf, sizeof(*ret));
 	if (slot->state != SLOT_BUSY || slot->waits || slot->kind == JOB_PROCESS ||
 	    ret->alternate > last || slot->asked[ret->alternate] ||

@@ -56,6 +56,12 @@ struct job_slot {
 /* Its job is to read this: the symbols, too, if a sample wants them. */
 void job_slot_read(struct job_slot *slot, struct executable *e);
 
+/* A worker was asked for just now: it has this job from now on. */
+void job_slot_begin(struct job_slot *slot, uint64_t now_ns);
+
+/* Send the worker its job.  0 or -errno. */
+int job_slot_send(struct job_slot *slot);
+
 /* The worker asks for a debug file (MSG_DEBUG_WANTED): *ret is what it asks for.
  * MSG_OK, or an offence: it may ask once a job, and only for a file's; in one of lines
  * for its alternate file and its package, too. */

@@ -100,15 +100,19 @@ static void jobs_died(struct jobs *jobs, struct job *job, int verdict, const cha
 {
 	const struct job_process *p = job->process;
 	bool memory = job_kind(job) == JOB_PROCESS;
-	const char *result = "is quarantined";
+	const char *what = "executable", *result = "is quarantined";
+	uint32_t number = job->number;
 
+	if (memory) {
+		what = "process";
+		number = p->tgid;
+	}
 	if (verdict != JOB_KILLED)
 		result = "gets no answer for now";
 	else if (job_kind(job) == JOB_LINES)
 		result = "has no lines";
 	if (log_limited(&jobs->death_log))
-		log_warn("a worker %s: %s %u %s", how, memory ? "process" : "executable",
-			 memory ? p->tgid : job->number, result);
+		log_warn("a worker %s: %s %u %s", how, what, number, result);
 	jobs->stats->worker_deaths++;
 	if (memory && verdict == JOB_KILLED)
 		job_quarantine_add(&jobs->quarantine, p->tgid, p->start_ns, now_ns());
@@ -140,35 +144,21 @@ static int jobs_slot_fork(struct jobs *jobs, struct job_slot *slot)
 {
 	unsigned int i = (unsigned int)(slot - jobs->slots);
 	const struct job_process *p = slot->job.process;
-	struct msg_job m = {
-		.kind = job_kind(&slot->job),
-		.exe = slot->job.number,
-	};
 	uint64_t now = now_ns();
-	int r = jobs_order(jobs, i, MSG_FORK, m.kind == JOB_LINES ? JOB_LINES_CPU_S : 0);
+	int32_t cpu_s = 0;
+	int r;
 
+	if (job_kind(&slot->job) == JOB_LINES)
+		cpu_s = JOB_LINES_CPU_S;
+	r = jobs_order(jobs, i, MSG_FORK, cpu_s);
 	if (r < 0)
 		return r;
 	if (!p)
 		job_slot_read(slot, jobs_exe(jobs, &slot->job));
-	m.parts = slot->job.parts;
-	if (p) {
-		m.runtime = p->runtime;
-		m.n_frames = p->n_frames;
-	}
 	jobs->stats->worker_jobs++;
-	slot->state = SLOT_BUSY;
-	slot->kind = job_kind(&slot->job);
-	slot->slow = slot->job.slow;
-	memset(slot->asked, 0, sizeof(slot->asked));
-	slot->waits = false;
-	slot->started_ns = now;
-	slot->times = (struct job_times){ .came_ns = slot->job.since_ns, .started_ns = now };
-	slot->deadline_ns = slot->started_ns + jobs->deadline_ns;
-	/* the slot's socket is empty: always room for one */
-	r = conn_send(&slot->conn, MSG_JOB, 0, &m, sizeof(m),
-		      p ? p->words : NULL, p ? p->n_words * 8 : 0,
-		      &slot->job.fd, 1);
+	job_slot_begin(slot, now);
+	slot->deadline_ns = now + jobs->deadline_ns;
+	r = job_slot_send(slot);
 	if (p && !p->given) {
 		close(slot->job.fd);
 		slot->job.fd = -1;
@@ -286,10 +276,12 @@ void jobs_memory(struct jobs *jobs, uint64_t id, int fd, int reason)
 {
 	for (unsigned int i = 0; i < WORKER_SLOTS; i++) {
 		struct job_slot *slot = &jobs->slots[i];
-		int r = reason > 0 ? -reason : -EIO;
+		int r = -EIO;
 
 		if (slot->state != SLOT_MEMORY || slot->question != id)
 			continue;
+		if (reason > 0)
+			r = -reason;
 		slot->job.fd = fd;
 		if (fd >= 0)
 			r = 0;
@@ -344,7 +336,14 @@ static int jobs_take_table(struct jobs *jobs, struct job_slot *slot, int fd)
 	return r;
 }
 
-/* One part: the table goes first. */
+/* The part that is to be answered next. */
+static enum job_part jobs_part(const struct job *job)
+{
+	if (job->parts & JOB_TABLE)
+		return JOB_TABLE;
+	return JOB_SYMBOLS;
+}
+
 static int jobs_on_done(struct jobs *jobs, struct job_slot *slot, struct msg *msg)
 {
 	struct job *job = &slot->job;
@@ -353,8 +352,7 @@ static int jobs_on_done(struct jobs *jobs, struct job_slot *slot, struct msg *ms
 
 	memcpy(&m, msg->buf, sizeof(m));
 	if (slot->state != SLOT_BUSY || job->process || m.exe != job->number ||
-	    m.part != (job->parts & JOB_TABLE ? JOB_TABLE : JOB_SYMBOLS) ||
-	    !executable_known(jobs_exe(jobs, job), &m))
+	    m.part != jobs_part(job) || !executable_known(jobs_exe(jobs, job), &m))
 		return MSG_BAD_CONTENT;
 	jobs->stats->versions_unknown +=
 		executable_version_unknown(jobs_exe(jobs, job), &m);
@@ -473,7 +471,9 @@ static int jobs_slot_drain(struct jobs *jobs, struct job_slot *slot, unsigned in
 			jobs_slot_fail(jobs, slot, JOB_KILLED);
 		}
 	}
-	return r == -EAGAIN || r > 0 ? 0 : r;
+	if (r == -EAGAIN || r > 0)
+		return 0;
+	return r;
 }
 
 static int jobs_on_slot(struct ev_source *src, uint32_t events)
@@ -491,9 +491,11 @@ static int jobs_on_slot(struct ev_source *src, uint32_t events)
 
 static void jobs_slot_exited(struct jobs *jobs, struct job_slot *slot, int status)
 {
-	int verdict = status == ZYGOTE_NO_FORK ? JOB_NO_MEMORY : JOB_KILLED;
+	int verdict = JOB_KILLED;
 	char how[48];
 
+	if (status == ZYGOTE_NO_FORK)
+		verdict = JOB_NO_MEMORY;
 	jobs_slot_drain(jobs, slot, UINT_MAX);	/* what it sent before it ended */
 	snprintf(how, sizeof(how), "ended with status %d", status);
 	if (slot->state == SLOT_BUSY)
@@ -551,8 +553,12 @@ static int jobs_on_zygote(struct ev_source *src, uint32_t events)
 	cpu_share_end(jobs->share, begin);
 	if (r == -EAGAIN)
 		return 0;
-	log_err("lost the zygote: %s", r < 0 ? strerror(-r) : msg_verdict_name(r));
-	return r < 0 ? r : -EPROTO;
+	if (r < 0) {
+		log_err("lost the zygote: %s", strerror(-r));
+		return r;
+	}
+	log_err("lost the zygote: %s", msg_verdict_name(r));
+	return -EPROTO;
 }
 
 /* --- the whole ------------------------------------------------------------ */

@@ -18,8 +18,13 @@ int walk_begin(struct walk *w)
 		return -ENOMEM;
 	memset(w->files.v, 0, w->files.cap * sizeof(*w->files.v));
 	w->files.n = w->s->files.n;
-	w->kernel = walk_is_arm(w) ? walk_kernel_arm64(w) : walk_kernel_x86(w);
-	return w->kernel ? 0 : -ENOMEM;
+	if (walk_is_arm(w))
+		w->kernel = walk_kernel_arm64(w);
+	else
+		w->kernel = walk_kernel_x86(w);
+	if (!w->kernel)
+		return -ENOMEM;
+	return 0;
 }
 
 void walk_end(struct walk *w)
@@ -42,14 +47,25 @@ struct trace_rec *walk_thread(struct walk *w, const struct snapshot_thread *t)
 		walk_sample_arm64(w, t);
 	else
 		walk_sample_x86(w, t);
-	return w->record_len ? (void *)w->record : NULL;
+	if (!w->record_len)
+		return NULL;
+	return (void *)w->record;
+}
+
+uint32_t walk_vdso_file(const struct walk *w)
+{
+	const struct snapshot_map *vdso = snapshot_map_of(w->s, w->s->vdso);
+
+	if (!vdso)
+		return SNAPSHOT_NO_FILE;
+	return vdso->file;
 }
 
 uint32_t walk_file_of(const struct walk *w, uint32_t exe)
 {
-	const struct snapshot_map *vdso = snapshot_map_of(w->s, w->s->vdso);
-
 	if (exe == EXE_VDSO)
-		return vdso ? vdso->file : SNAPSHOT_NO_FILE;
-	return exe - EXE_FIRST < w->s->files.n ? exe - EXE_FIRST : SNAPSHOT_NO_FILE;
+		return walk_vdso_file(w);
+	if (exe - EXE_FIRST >= w->s->files.n)
+		return SNAPSHOT_NO_FILE;
+	return exe - EXE_FIRST;
 }

@@ -54,6 +54,9 @@ struct trace_rec *walk_thread(struct walk *w, const struct snapshot_thread *t);
 /* Which file is meant by the number in a record's frame; SNAPSHOT_NO_FILE: none. */
 uint32_t walk_file_of(const struct walk *w, uint32_t exe);
 
+/* The vDSO's, likewise. */
+uint32_t walk_vdso_file(const struct walk *w);
+
 /* The two machines'. */
 struct walk_kernel *walk_kernel_x86(struct walk *w);
 struct walk_kernel *walk_kernel_arm64(struct walk *w);

@@ -149,12 +149,15 @@ static void walk_make_maps(struct walk_kernel *k, const struct snapshot *s)
 {
 	for (__u32 i = 0; i < s->maps.n; i++) {
 		const struct snapshot_map *m = &s->maps.v[i];
-		bool file = m->file < s->files.n && m->start != s->vdso;
+		struct file *file = NULL;
+		unsigned long flags = 3;
 
+		if (m->file < s->files.n && m->start != s->vdso)
+			file = &k->files[m->file].file;
+		if (m->exec)
+			flags = VM_EXEC | 1;
 		*(struct vm_area_struct *)walk_vma(k, i) = (struct vm_area_struct){
-			m->start, m->end, m->off >> page_shift,
-			m->exec ? VM_EXEC | 1 : 3,
-			file ? &k->files[m->file].file : NULL, (void *)k->mm,
+			m->start, m->end, m->off >> page_shift, flags, file, (void *)k->mm,
 		};
 	}
 	((struct mm_struct___rb *)(k->mm + 2 * FLAVOR_AT))->mm_rb.rb_node =
@@ -216,12 +219,12 @@ static struct file_entry *walk_files_entry(const struct file_key *key)
 {
 	struct walk *w = walking;
 	__u64 i = key->ino - 1;		/* the vDSO's has none */
+	__u32 exe = EXE_FIRST + (__u32)i;
 	struct file_entry *e;
 
 	if (!key->ino) {
-		const struct snapshot_map *vdso = snapshot_map_of(w->s, w->s->vdso);
-
-		i = vdso ? vdso->file : SNAPSHOT_NO_FILE;
+		i = walk_vdso_file(w);
+		exe = EXE_VDSO;
 	}
 	if (i >= w->files.n)
 		return NULL;
@@ -231,11 +234,18 @@ static struct file_entry *walk_files_entry(const struct file_key *key)
 	}
 	e = &w->kernel->files[i].entry;
 	*e = (struct file_entry){
-		.exe = key->ino ? EXE_FIRST + (__u32)i : EXE_VDSO,
-		.dir = w->files.v[i].dir, .pages = w->files.v[i].pages,
+		.exe = exe, .dir = w->files.v[i].dir, .pages = w->files.v[i].pages,
 		.runtime = (__u8)w->s->files.v[i].runtime, .state = FILE_TABLE,
 	};
 	return e;
+}
+
+/* What stands for the slab of that number, as a map. */
+static void *walk_slab(__u32 number)
+{
+	if (number >= SLABS_MAX)
+		return NULL;
+	return (void *)(uintptr_t)(number + 1);
 }
 
 static void *bpf_map_lookup_elem(void *map, const void *key)
@@ -250,9 +260,8 @@ static void *bpf_map_lookup_elem(void *map, const void *key)
 		return &walking->kernel->counts;
 	if (map == &files)
 		return walk_files_entry(key);
-	if (map == &slabs)	/* stands for the slab of that number */
-		return *(const __u32 *)key < SLABS_MAX ?
-		       (void *)(uintptr_t)(*(const __u32 *)key + 1) : NULL;
+	if (map == &slabs)
+		return walk_slab(*(const __u32 *)key);
 	if ((uintptr_t)map <= SLABS_MAX) {
 		walking->n_elements++;
 		return walk_tables_element(&walking->tables,
@@ -260,7 +269,9 @@ static void *bpf_map_lookup_elem(void *map, const void *key)
 			*(const __u32 *)key);
 	}
 	e = *walk_entry_of(map, key);
-	return e ? (char *)e->words + (e->key_size + 7) / 8 * 8 : NULL;
+	if (!e)
+		return NULL;
+	return (char *)e->words + (e->key_size + 7) / 8 * 8;
 }
 
 static long walk_update(void *map, const void *key, __u32 key_size,
@@ -310,7 +321,9 @@ static long bpf_probe_read_user(void *dst, __u32 size, const void *src)
 {
 	memset(dst, 0, size);
 	walking->n_reads++;
-	return walking->read(walking->ctx, (uintptr_t)src, dst, size) ? -EFAULT : 0;
+	if (walking->read(walking->ctx, (uintptr_t)src, dst, size))
+		return -EFAULT;
+	return 0;
 }
 
 static long bpf_probe_read_kernel(void *dst, __u32 size, const void *src)

@@ -60,7 +60,9 @@ static int walk_add_rules(struct walk_tables *t, const struct walk_view *v,
 /* RULE_NONE and RULE_END are the same everywhere. */
 static uint16_t walk_number(uint16_t rule, uint32_t by)
 {
-	return (uint16_t)(rule <= RULE_END ? rule : rule + by);
+	if (rule <= RULE_END)
+		return rule;
+	return (uint16_t)(rule + by);
 }
 
 /* The rows of a page get our numbers. */
