@@ -70,7 +70,7 @@ static __always_inline void jit_walk(struct scratch *s)
 	s->jit.hotspot = s->hotspot.vm;
 	if (!s->jit.waits && s->jit.tries < WALK_TRIES)
 		s->jit.tries = WALK_TRIES;
-	bpf_map_update_elem(&jits, &s->jit_key, &s->jit, BPF_ANY);
+	bpf_map_update_elem(&jits, &s->rec.process, &s->jit, BPF_ANY);
 }
 
 /* Fill s->hotspot.vm of the current process: from the map `jits`, or by a walk. */
@@ -79,12 +79,9 @@ static __always_inline void jit_recall(struct scratch *s)
 	struct jit_owner *j;
 
 	s->hotspot.known = 1;
-	s->jit_key.start_ns = s->rec.start_ns;
-	s->jit_key.exec_id = s->rec.exec_id;
-	s->jit_key.tgid = s->rec.tgid;
 	s->jit.tries = 0;
 	s->hotspot.vm.version = 0;
-	j = bpf_map_lookup_elem(&jits, &s->jit_key);
+	j = bpf_map_lookup_elem(&jits, &s->rec.process);
 	if (j && (j->hotspot.version || s->now - j->looked_ns < WALK_NS(j->tries))) {
 		s->hotspot.vm = j->hotspot;
 		return;

@@ -161,6 +161,11 @@ struct thread_struct {
 	unsigned long fsbase;
 #endif
 };
+struct cred {
+	struct {
+		unsigned int val;
+	} uid;
+};
 struct task_struct {
 	struct thread_struct thread;
 	struct mm_struct *mm;
@@ -171,6 +176,7 @@ struct task_struct {
 	__u64 start_boottime;
 	__u64 self_exec_id;
 	struct css_set *cgroups;
+	const struct cred *cred;
 	struct nsproxy *nsproxy;
 	struct pid *thread_pid;
 	void *stack;

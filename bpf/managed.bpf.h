@@ -44,9 +44,7 @@ static __always_inline __u64 *names_sent_ns(struct scratch *s, __u64 function,
 	__u32 i = s->n_named < NAMED_SAMPLE ? s->n_named : NAMED_SAMPLE;
 	struct named_key *k = &s->named[i];
 
-	k->start_ns = s->rec.start_ns;
-	k->exec_id = s->rec.exec_id;
-	k->tgid = s->rec.tgid;
+	k->process = s->rec.process;
 	k->function = function;
 	k->cookie = cookie;
 	return bpf_map_lookup_elem(&named, k);

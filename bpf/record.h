@@ -11,7 +11,7 @@
 #ifndef BPF_RECORD_H
 #define BPF_RECORD_H
 
-#include <linux/types.h>
+#include "process.h"
 
 #define REC_VERSION	6
 #define KERNEL_MAX	127		/* kernel.perf_event_max_stack */
@@ -31,10 +31,9 @@ struct trace_rec {
 	__u8 flags;		/* enum rec_flags: stop.h */
 	__u8 version;		/* REC_VERSION */
 	__u64 time_ns;		/* CLOCK_MONOTONIC */
-	__u32 tgid;		/* in the initial PID namespace */
-	__u32 tid;
-	__u64 start_ns;		/* of the process, CLOCK_BOOTTIME */
-	__u64 exec_id;		/* changes at each exec */
+	struct process_id process;
+	__u32 tid;		/* in the initial PID namespace */
+	__u32 uid;		/* of who runs it: the real one, in the initial namespace */
 	__u64 cgroup_id;	/* in the v2 hierarchy */
 	__u32 exe;		/* number of the main executable, or EXE_NONE */
 	__u16 n_kernel;		/* words of kernel stack, leaf first */

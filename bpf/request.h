@@ -6,6 +6,7 @@
 #define BPF_REQUEST_H
 
 #include "file.h"
+#include "process.h"
 
 /*
  * Requests of BPF to loaderd, through a ring of their own: each at most once in 100 ms,
@@ -22,8 +23,8 @@ enum request_kind {
 
 struct request_file {
 	__u32 kind;		/* REQUEST_FILE, REQUEST_LIST, REQUEST_EXEC */
-	__u32 tgid;
-	__u64 start_ns;		/* of the process: as in trace_rec */
+	__u32 uid;		/* as in trace_rec */
+	struct process_id process;
 	__u64 start, end;	/* the mapping */
 	struct file_key key;
 	__u32 ask, runs;	/* bits of FILE_ASK* that this mapping answers; 1: from

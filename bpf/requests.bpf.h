@@ -81,10 +81,10 @@ static __always_inline void ask_file(struct scratch *s, int at_exec)
 	thing = thing >> 2 | (__u64)at_exec << 62;
 	if (!may_ask(thing, s->now))
 		return;
-	uid = (__u32)bpf_get_current_uid_gid();
+	uid = s->rec.uid;
 	if (uid >= SHARE_UIDS)
 		uid = SHARE_UIDS + uid / SHARE_UIDS;
-	process = share_of(s->rec.tgid, s->now);
+	process = share_of(s->rec.process.tgid, s->now);
 	user = share_of(uid | SHARE_IS_USER, s->now);
 	if (!process || process->n >= SHARE_SECOND || !user ||
 	    user->n >= (at_exec ? SHARE_EXEC : SHARE_USER) ||
@@ -102,8 +102,8 @@ static __always_inline void ask_file(struct scratch *s, int at_exec)
 		n->kind = process->n ? REQUEST_FILE : REQUEST_LIST;
 		process->n++;
 	}
-	n->tgid = s->rec.tgid;
-	n->start_ns = s->rec.start_ns;
+	n->process = s->rec.process;
+	n->uid = s->rec.uid;
 	n->start = s->m.start;
 	n->end = s->m.end;
 	n->key = *k;

@@ -25,7 +25,7 @@ static __always_inline void name_leader(struct trace_rec *r, __u64 leader)
 	__u64 *word = (__u64 *)r->leader, at = leader + OFFSET(task_struct, comm);
 
 	word[0] = word[1] = 0;
-	if (r->tid == r->tgid)
+	if (r->tid == r->process.tgid)
 		return;
 	if (!bpf_rdonly_cast) {
 		bpf_probe_read_kernel(word, COMM_LEN, (void *)at);
@@ -35,21 +35,29 @@ static __always_inline void name_leader(struct trace_rec *r, __u64 leader)
 	word[1] = LOAD(at + 8);
 }
 
+/* The current process; it began when its main thread did.  Returns the thread's number. */
+static __always_inline __u32 identify_process(struct process_id *p, __u64 task, __u64 leader)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+
+	p->start_ns = KLOAD(task_struct, leader, start_boottime);
+	p->tgid = id >> 32;
+	p->exec_id = KLOAD(task_struct, task, self_exec_id);
+	return (__u32)id;
+}
+
 static __always_inline void describe_process(struct scratch *s, __u64 task)
 {
 	struct trace_rec *r = &s->rec;
-	__u64 id = bpf_get_current_pid_tgid(), leader, file;
+	__u64 leader = (__u64)KLOAD(task_struct, task, group_leader), file;
 	struct file_entry *f;
 
 	r->kind = REC_SAMPLE;
 	r->version = REC_VERSION;
 	r->flags = 0;
 	r->time_ns = s->now;
-	r->tgid = id >> 32;
-	r->tid = (__u32)id;
-	leader = (__u64)KLOAD(task_struct, task, group_leader);
-	r->start_ns = KLOAD(task_struct, leader, start_boottime);
-	r->exec_id = KLOAD(task_struct, task, self_exec_id);
+	r->tid = identify_process(&r->process, task, leader);
+	r->uid = (__u32)bpf_get_current_uid_gid();
 	r->cgroup_id = bpf_get_current_cgroup_id();
 	r->exe = EXE_NONE;
 	r->cpu = bpf_get_smp_processor_id();
@@ -186,7 +194,7 @@ SEC("raw_tp/sched_process_exec")
 int executed(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct scratch *s = scratch();
-	__u64 task = (__u64)bpf_get_current_task(), leader;
+	__u64 task = (__u64)bpf_get_current_task();
 	__u64 mm = (__u64)KLOAD(task_struct, task, mm);
 
 	if (!s || !mm || (filter.kind != FILTER_ALL && !current_passes_filter()) ||
@@ -194,10 +202,9 @@ int executed(struct bpf_raw_tracepoint_args *ctx)
 	    !s->m.exec || !s->m.has_file ||
 	    bpf_map_lookup_elem(&files, &s->m.key))
 		return 0;
-	leader = (__u64)KLOAD(task_struct, task, group_leader);
 	s->now = bpf_ktime_get_ns();
-	s->rec.tgid = bpf_get_current_pid_tgid() >> 32;
-	s->rec.start_ns = KLOAD(task_struct, leader, start_boottime);
+	identify_process(&s->rec.process, task, (__u64)KLOAD(task_struct, task, group_leader));
+	s->rec.uid = (__u32)bpf_get_current_uid_gid();
 	s->files_asked = 0;
 	ask_file(s, 1);
 	return 0;
@@ -236,6 +243,7 @@ int list_files(struct bpf_iter__task_vma *ctx)
 	struct vm_area_struct *v = ctx->vma;
 	struct task_struct *t = ctx->task;
 	struct request_file n = { .kind = REQUEST_FILE };
+	__u64 cred;
 
 	if (!v || !t || t->pid != t->tgid || !(v->vm_flags & VM_EXEC) ||
 	    !v->vm_file)
@@ -244,8 +252,9 @@ int list_files(struct bpf_iter__task_vma *ctx)
 	    t->tgid != bpf_get_current_pid_tgid() >> 32 &&
 	    (filter.kind != FILTER_BELOW || (__u64)t->tgid != filter.id[0]))
 		return 0;
-	n.tgid = t->tgid;
-	n.start_ns = t->start_boottime;
+	n.process = (struct process_id){ t->start_boottime, t->tgid, t->self_exec_id };
+	cred = (__u64)KLOAD(task_struct, t, cred);
+	n.uid = KLOAD(cred, cred, uid.val);
 	n.start = v->vm_start;
 	n.end = v->vm_end;
 	file_key_of((__u64)v->vm_file, &n.key);

@@ -94,8 +94,8 @@ struct {
 
 /* A managed frame of a process: equal keys have equal names. */
 struct named_key {
-	__u64 start_ns, exec_id, function;
-	__u32 tgid, cookie;
+	struct process_id process;
+	__u64 function, cookie;
 };
 
 /* When names were sent last; LRU: names of a dropped entry are only sent again. */
@@ -106,12 +106,7 @@ struct {
 	__type(value, __u64);
 } named SEC(".maps");
 
-/* An address space, and the runtime of its code that lies in memory of no file. */
-struct jit_key {
-	__u64 start_ns, exec_id;
-	__u64 tgid;
-};
-
+/* The runtime of a process's code that lies in memory of no file. */
 struct jit_owner {
 	__u64 looked_ns;
 	__u32 tries;		/* walks that found nothing */
@@ -119,11 +114,11 @@ struct jit_owner {
 	struct hotspot_vm hotspot;	/* .version 0: there is no HotSpot */
 };
 
-/* LRU: an address space that is dropped is walked again. */
+/* LRU: a process that is dropped is walked again. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, JITS_MAX);
-	__type(key, struct jit_key);
+	__type(key, struct process_id);
 	__type(value, struct jit_owner);
 } jits SEC(".maps");
 
@@ -188,7 +183,6 @@ struct scratch {
 	struct guesses guesses;
 	struct python_state python;
 	struct hotspot_state hotspot;
-	struct jit_key jit_key;
 	struct jit_owner jit;
 	__u64 walk_at;		/* where jit_look() looks next; 0: nowhere */
 	__u32 walk_waits;	/* it found a file that is not known yet */

@@ -62,7 +62,8 @@ struct msg_hello_hub {
 #define EXE_AHEAD	24
 struct msg_exe {
 	struct file_key key;		/* confirmed by the kernel */
-	uint32_t tgid;			/* a process that maps it */
+	struct process_id process;	/* one that maps it */
+	uint32_t uid;			/* whose that is: as in trace_rec */
 	/* no_room is 1 if the map `files` is full, so that the key has no entry until
 	 * another one is dropped.  host is 1 if the path is the host's.  begins is 1 if
 	 * its program has just been executed, before any sample.  Else 0. */
@@ -95,7 +96,7 @@ struct msg_known {			/* fd: sealed, struct msg_entry [n]; one
 	uint32_t n;
 };
 
-/* MSG_OPEN is a struct request_file: its tgid, start and end are used. */
+/* MSG_OPEN is a struct request_file: the number of its process, start and end are used. */
 
 struct msg_open_failed {		/* MSG_OPEN_FAILED, MSG_WANTED_NONE */
 	uint32_t error;			/* errno */
@@ -120,17 +121,14 @@ struct msg_open_failed {		/* MSG_OPEN_FAILED, MSG_WANTED_NONE */
  * MSG_PERF_MAP_WANTED: its perf map.
  * One MSG_WANTED_FILE or MSG_WANTED_NONE carries the id back. */
 struct msg_wanted {
-	uint32_t tgid;			/* the process; debug: one that ran the
-					 * executable, from a worker 0 */
-	uint32_t build_id_len;		/* debug, from a worker: bytes, 2 to BUILD_ID_MAX;
-					 * 0: it has none */
-	uint64_t start_ns;		/* memory, perf map: of the process, as in
-					 * trace_rec */
+	struct process_id process;	/* debug: the number of one that ran the
+					 * executable, from a worker 0; the rest 0 */
 	uint64_t layer;			/* debug, to loaderd: MSG_LAYER() of the executable */
 	uint8_t build_id[BUILD_ID_MAX];	/* debug, from a worker */
-	/* perf map: as in request_file; loaderd fills it in for the opener.  Debug, from
-	 * a worker: 1: its alternate file, 2: its package, else 0 */
-	uint32_t ns_tgid, alternate;
+	uint32_t build_id_len;		/* likewise: bytes, 2 to BUILD_ID_MAX; 0: it has none */
+	uint32_t alternate;		/* likewise: 1: its alternate file, 2: its package, else 0 */
+	uint32_t ns_tgid, pad;		/* perf map: as in request_file; loaderd fills it in for
+					 * the opener */
 	/* debug: from a worker the name in .gnu_debuglink, or after DEBUG_ALTERNATES; to
 	 * loaderd the names below a root to be tried, each with its NUL, then another
 	 * NUL */

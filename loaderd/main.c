@@ -188,7 +188,7 @@ static int loaderd_request(void *ctx, void *data, __attribute__((unused)) size_t
 		/* a process with one file that is not known may have others, and may
 		 * end soon */
 		if (file->kind == REQUEST_LIST)
-			loaderd_list(l, file->tgid);
+			loaderd_list(l, file->process.tgid);
 	}
 	l->handled++;
 	return l->handled % REQUESTS_TURN ? 0 : -EAGAIN;
@@ -477,7 +477,7 @@ static void loaderd_check_mapping(void *ctx, const struct request_file *n)
 	struct loaderd *l = ctx;
 	struct file_key key;
 
-	if (n->tgid != (uint32_t)getpid())
+	if (n->process.tgid != (uint32_t)getpid())
 		return;
 	if (bpf_identify(&l->bpf, (const void *)n->start, &key) < 0 ||
 	    memcmp(&key, &n->key, sizeof(key)))

@@ -115,7 +115,7 @@ static int opener_open_mapping(const struct request_file *q, char *path, ssize_t
 	char name[96];
 	int fd;
 
-	snprintf(name, sizeof(name), "/proc/%u/map_files/%llx-%llx", q->tgid,
+	snprintf(name, sizeof(name), "/proc/%u/map_files/%llx-%llx", q->process.tgid,
 		 (unsigned long long)q->start, (unsigned long long)q->end);
 	fd = opener_reopen(open(name, O_PATH | O_CLOEXEC), NULL, 0);
 	if (fd < 0)
@@ -176,7 +176,7 @@ static int opener_open_debug(const struct msg_wanted *q)
 	char root[32];
 	int fd = -ENOENT;
 
-	snprintf(root, sizeof(root), "/proc/%u/root", q->tgid);
+	snprintf(root, sizeof(root), "/proc/%u/root", q->process.tgid);
 	for (const char *path = q->paths; fd < 0 && *path; path += strlen(path) + 1) {
 		if (!opener_is_debug_name(path))
 			continue;
@@ -212,13 +212,13 @@ static int opener_open_mem(const struct msg_wanted *q)
 	char name[32];
 	int fd;
 
-	if (opener_denies_mem(q->tgid))
+	if (opener_denies_mem(q->process.tgid))
 		return -EPERM;
-	snprintf(name, sizeof(name), "/proc/%u/mem", q->tgid);
+	snprintf(name, sizeof(name), "/proc/%u/mem", q->process.tgid);
 	fd = open(name, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	if (opener_denies_mem(q->tgid) || !opener_owned(q->tgid, fd)) {
+	if (opener_denies_mem(q->process.tgid) || !opener_owned(q->process.tgid, fd)) {
 		close(fd);
 		return -EPERM;
 	}
@@ -239,10 +239,10 @@ static int opener_open_perf_map(const struct msg_wanted *q)
 
 	if (!q->ns_tgid)
 		return -ENOENT;
-	snprintf(name, sizeof(name), "/proc/%u/root/tmp", q->tgid);
+	snprintf(name, sizeof(name), "/proc/%u/root/tmp", q->process.tgid);
 	dir = open(name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	snprintf(name, sizeof(name), "perf-%u.map", q->ns_tgid);
-	fd = opener_reopen(syscall(SYS_openat2, dir, name, &how, sizeof(how)), NULL, q->tgid);
+	fd = opener_reopen(syscall(SYS_openat2, dir, name, &how, sizeof(how)), NULL, q->process.tgid);
 	close(dir);
 	return fd;
 }

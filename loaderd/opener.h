@@ -40,8 +40,7 @@
  * or is not dumpable.
  * MSG_PERF_MAP_WANTED: /tmp/perf-NS_TGID.map below the root of a process, if it belongs
  * to the process's user, has no other link, and nothing is mounted over it.
- * Of the last two the caller must check that the process is the one that began at
- * start_ns.
+ * Of the last two the caller must check that it is still the same process.
  */
 struct opener {
 	struct conn conn;	/* to the present opener */

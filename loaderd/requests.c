@@ -32,7 +32,7 @@ static bool request_queue_put(struct request_queue *q, const struct request_file
 	if (q->n == REQUESTS_MAX)
 		return false;
 	for (uint32_t i = 0; i < q->n; i++) {
-		bool same_process = q->request[i].tgid == r->tgid;
+		bool same_process = q->request[i].process.tgid == r->process.tgid;
 		bool same_file = !memcmp(&q->request[i].key, &r->key, sizeof(r->key));
 
 		if (same_process && same_file)
@@ -150,7 +150,8 @@ static bool requests_confirm(struct requests *rs, struct msg_exe *exe, int fd)
 static void requests_mapping_opened(struct requests *rs, const struct request_file *r,
 				    const struct msg *m)
 {
-	struct msg_exe exe = { .key = r->key, .tgid = r->tgid, .begins = r->kind == REQUEST_EXEC };
+	struct msg_exe exe = { .key = r->key, .process = r->process, .uid = r->uid,
+			       .begins = r->kind == REQUEST_EXEC };
 	struct entries *e = rs->entries;
 
 	if (m->hdr.type == MSG_OPEN_FAILED) {
@@ -192,7 +193,7 @@ static void requests_note_alive(void *ctx, const struct request_file *r)
 	struct requests *rs = ctx;
 	struct pending_open *o = rs->asking;
 
-	if (r->tgid != o->request.tgid || r->start_ns != o->request.start_ns)
+	if (!same_process(&r->process, &o->request.process))
 		return;
 	o->alive = true;
 	o->request.ns_tgid = r->ns_tgid;
@@ -204,7 +205,7 @@ static bool requests_alive(struct requests *rs, struct pending_open *o)
 {
 	rs->asking = o;
 	o->alive = false;
-	(void)!bpf_list(rs->entries->bpf, o->request.tgid, requests_note_alive, rs);
+	(void)!bpf_list(rs->entries->bpf, o->request.process.tgid, requests_note_alive, rs);
 	return o->alive;
 }
 
@@ -235,7 +236,7 @@ static int requests_pass_on(struct requests *rs, const struct msg *m)
 			return EAGAIN;
 		rs->mems++;
 	}
-	o->request = (struct request_file){ .tgid = q.tgid, .start_ns = q.start_ns };
+	o->request = (struct request_file){ .process = q.process };
 	o->hub_id = m->hdr.id;
 	if (m->hdr.type == MSG_PERF_MAP_WANTED && !requests_alive(rs, o))
 		return ESRCH;

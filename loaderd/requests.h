@@ -37,8 +37,7 @@ struct pending_open {		/* with the opener */
 	enum msg_type type;	/* MSG_OPEN, or a question of the hub */
 	uint64_t hub_id;	/* of that question */
 	bool alive;		/* .request's process was listed */
-	struct request_file request;	/* the mapping; or the process: tgid and
-					 * start_ns */
+	struct request_file request;	/* the mapping; or the process */
 };
 
 struct requests {

@@ -101,7 +101,7 @@ static bool intake_wants_early_end(const struct knowledge *k)
 
 static bool intake_own(const struct knowledge *k, const struct trace_rec *rec)
 {
-	return own_has(&k->own, rec->tgid, rec->start_ns);
+	return own_has(&k->own, rec->process.tgid, rec->process.start_ns);
 }
 
 bool intake_record(struct knowledge *k, void *data, size_t len)

@@ -149,9 +149,9 @@ static uint32_t interval_resource(struct knowledge *k, struct pass *p,
 				  const struct clocks *clocks)
 {
 	struct batch_resource r = {
-		.pid = pr->tgid,
+		.pid = pr->id.tgid,
 		.kernel = !pr->user,
-		.start_ns = pr->start_ns + clocks->boottime,
+		.start_ns = pr->id.start_ns + clocks->boottime,
 	};
 	const char *container, *slash;
 
@@ -222,7 +222,7 @@ static bool interval_own(const struct knowledge *k, const struct event *ev)
 {
 	const struct process *pr = processes_get(&k->processes, ev->process);
 
-	return own_has(&k->own, pr->tgid, pr->start_ns);
+	return own_has(&k->own, pr->id.tgid, pr->id.start_ns);
 }
 
 /* Learn which programs run, before their processes are in the batch: then all samples of

@@ -309,7 +309,7 @@ static bool loader_files_is_dump(struct loader_files *lf, const struct msg_exe *
 {
 	if (!jit_early_is_dump(path, process_path_len(path, len)))
 		return false;
-	jit_dump(&lf->k->jit, m->tgid, fd, now_ns());
+	jit_dump(&lf->k->jit, &m->process, fd, now_ns());
 	return true;
 }
 
@@ -655,12 +655,12 @@ static int loader_files_look(struct loader_files *lf, uint64_t id, uint32_t numb
 {
 	const struct executable *e = executables_number(&lf->k->exes, number);
 	const struct known_file *f = files_get(&lf->k->files, number);
-	struct msg_wanted m = { .tgid = 0 };
+	struct msg_wanted m = { .layer = 0 };
 
 	if (!e || !f || !f->tgid)
 		return -ENOENT;
 	if (lf->debug_hangs < DEBUG_HANGS_MAX)
-		m.tgid = f->tgid;
+		m.process.tgid = f->tgid;
 	m.layer = e->layer;
 	if (q->alternate == DEBUG_ALTERNATE)
 		debug_paths_alternate(&m, build_id, q->paths);
@@ -705,7 +705,7 @@ const struct debug_files_ops loader_files_debug_ops = { .ask = loader_files_ask_
 static int loader_files_memory(void *ctx, uint64_t id,
 			       const struct job_process *p)
 {
-	struct msg_wanted m = { .tgid = p->tgid, .start_ns = p->start_ns };
+	struct msg_wanted m = { .process = p->process };
 	unsigned int type = MSG_MEM_WANTED;
 
 	if (p->runtime == RUNTIME_NONE)
@@ -721,7 +721,7 @@ static int loader_files_opened(void *ctx, const struct job_process *p, int fd)
 
 	if (p->runtime != RUNTIME_NONE)
 		return 0;
-	return jit_opened(&k->jit, p->target, fd, boot_ns + p->start_ns);
+	return jit_opened(&k->jit, p->target, fd, boot_ns + p->process.start_ns);
 }
 
 static void loader_files_names(void *ctx, const struct job_process *p,

@@ -6,26 +6,25 @@
 
 #include "symbolizerd/knowledge/record.h"
 
-bool job_quarantine_has(const struct job_quarantine *q, uint32_t tgid, uint64_t start_ns,
+bool job_quarantine_has(const struct job_quarantine *q, const struct process_id *process,
 			uint64_t now_ns)
 {
 	uint32_t n = q->n < JOBS_QUARANTINE ? q->n : JOBS_QUARANTINE;
 
 	for (uint32_t i = 0; i < n; i++) {
-		if (q->v[i].tgid == tgid && q->v[i].start_ns == start_ns &&
+		if (same_process(&q->v[i].process, process) &&
 		    now_ns - q->v[i].since_ns < JOBS_QUARANTINE_NS)
 			return true;
 	}
 	return false;
 }
 
-void job_quarantine_add(struct job_quarantine *q, uint32_t tgid, uint64_t start_ns,
+void job_quarantine_add(struct job_quarantine *q, const struct process_id *process,
 			uint64_t now_ns)
 {
 	uint32_t i = q->n++ % JOBS_QUARANTINE;
 
-	q->v[i].tgid = tgid;
-	q->v[i].start_ns = start_ns;
+	q->v[i].process = *process;
 	q->v[i].since_ns = now_ns;
 }
 
@@ -50,7 +49,7 @@ struct job_process *job_process_make(const struct visit_question *q, enum job_ki
 	if (!p)
 		return NULL;
 	*p = (struct job_process){
-		.kind = kind, .start_ns = q->start_ns, .tgid = q->tgid, .runtime = q->runtime,
+		.kind = kind, .process = q->process, .runtime = q->runtime,
 		.n_words = (uint32_t)q->n, .target = q->number, .given = q->fd >= 0,
 	};
 	if (kind == JOB_LINES)

@@ -15,17 +15,16 @@
 /* Processes whose worker died, was killed, or sent an invalid answer. */
 struct job_quarantine {
 	struct {
-		uint64_t start_ns;
+		struct process_id process;
 		uint64_t since_ns;
-		uint32_t tgid;
 	} v[JOBS_QUARANTINE];
 	uint32_t n;		/* processes, until now */
 };
 
 /* For JOBS_QUARANTINE_NS. */
-void job_quarantine_add(struct job_quarantine *q, uint32_t tgid, uint64_t start_ns,
+void job_quarantine_add(struct job_quarantine *q, const struct process_id *process,
 			uint64_t now_ns);
-bool job_quarantine_has(const struct job_quarantine *q, uint32_t tgid, uint64_t start_ns,
+bool job_quarantine_has(const struct job_quarantine *q, const struct process_id *process,
 			uint64_t now_ns);
 
 /* How many frames the words are; 0: none, too many, or the last one is not whole. */

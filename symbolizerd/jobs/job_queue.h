@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "ipc/message_hub.h"
+#include "ipc/message_loader.h"
 #include "symbolizerd/tables/owners.h"
 
 #define JOBS_MAX	256	/* of a kind */
@@ -21,8 +22,7 @@
 /* Frames of a process that want names, or offsets in a file. */
 struct job_process {
 	enum job_kind kind;	/* JOB_PROCESS, JOB_LINES */
-	uint64_t start_ns;	/* of the process, as in trace_rec */
-	uint32_t tgid;
+	struct process_id process;	/* lines: 0 */
 	uint32_t runtime;	/* enum runtime */
 	uint32_t n_frames, n_words;
 	uint32_t target;	/* which question it is: visit_question.number */

@@ -105,7 +105,7 @@ static void jobs_died(struct jobs *jobs, struct job *job, int verdict, const cha
 
 	if (memory) {
 		what = "process";
-		number = p->tgid;
+		number = p->process.tgid;
 	}
 	if (verdict != JOB_KILLED)
 		result = "gets no answer for now";
@@ -115,7 +115,7 @@ static void jobs_died(struct jobs *jobs, struct job *job, int verdict, const cha
 		log_warn("a worker %s: %s %u %s", how, what, number, result);
 	jobs->stats->worker_deaths++;
 	if (memory && verdict == JOB_KILLED)
-		job_quarantine_add(&jobs->quarantine, p->tgid, p->start_ns, now_ns());
+		job_quarantine_add(&jobs->quarantine, &p->process, now_ns());
 	jobs_end(jobs, job, verdict);
 }
 
@@ -175,7 +175,7 @@ static int jobs_slot_start(struct jobs *jobs, struct job_slot *slot)
 
 	if (!p)
 		return jobs_slot_fork(jobs, slot);
-	if (job_quarantine_has(&jobs->quarantine, p->tgid, p->start_ns, now_ns()))
+	if (job_quarantine_has(&jobs->quarantine, &p->process, now_ns()))
 		return -EPERM;	/* it was queued before */
 	if (p->given)
 		return jobs_slot_fork(jobs, slot);
@@ -646,7 +646,7 @@ int jobs_add_process(struct jobs *jobs, const struct visit_question *q)
 
 	if (!job_process_frames(q))
 		return -EINVAL;
-	if (job_quarantine_has(&jobs->quarantine, q->tgid, q->start_ns, now_ns()))
+	if (job_quarantine_has(&jobs->quarantine, &q->process, now_ns()))
 		return -EPERM;
 	job.process = job_process_make(q, JOB_PROCESS);
 	return jobs_add_question(jobs, q, &job);

@@ -92,11 +92,6 @@ static struct visit_target *jit_dump_of(struct jit *j, const struct visit_target
 	return visits_find(&j->visits, jit_file(j, map)->dump);
 }
 
-static struct visit_key jit_target_key(const struct trace_rec *rec, enum jit_source source)
-{
-	return (struct visit_key){ { rec->start_ns, rec->exec_id, rec->tgid, source } };
-}
-
 static enum jit_source jit_source(const struct visit_target *t)
 {
 	return t->key.v[3] == JIT_DUMP ? JIT_DUMP : JIT_MAP;
@@ -123,10 +118,10 @@ static void jit_target_dropped(void *ctx, const struct visit_target *t)
 static struct visit_target *jit_new_dump(struct jit *j, struct visit_target *map,
 					 uint64_t now_ns)
 {
-	struct visit_key key = map->key;
+	struct process_id process = visit_process(&map->key);
+	struct visit_key key = visit_key_of(&process, JIT_DUMP);
 	struct visit_target *dump;
 
-	key.v[3] = JIT_DUMP;
 	dump = visits_target(&j->visits, &key, map->owner, now_ns);
 	if (!dump)
 		return NULL;
@@ -306,10 +301,10 @@ static bool jit_source_waits(void *source, const struct frame_place *f)
 const struct name_source jit_name_source = { jit_source_name, jit_source_waits };
 
 /* The jitdump that came for this process before its first sample. */
-static void jit_take_dump(struct jit *j, struct visit_target *map, uint32_t tgid,
-			  uint64_t now_ns)
+static void jit_take_dump(struct jit *j, struct visit_target *map,
+			  const struct process_id *process, uint64_t now_ns)
 {
-	int fd = jit_early_take(&j->early, tgid);
+	int fd = jit_early_take(&j->early, process);
 	struct visit_target *dump;
 
 	if (fd < 0)
@@ -322,7 +317,7 @@ static void jit_take_dump(struct jit *j, struct visit_target *map, uint32_t tgid
 
 uint32_t jit_space(struct jit *j, const struct trace_rec *rec, uint64_t now_ns)
 {
-	struct visit_key key = jit_target_key(rec, JIT_MAP);
+	struct visit_key key = visit_key_of(&rec->process, JIT_MAP);
 	struct visit_target *map, *dump;
 
 	if (!(rec->flags & REC_HAS_ANON))
@@ -332,7 +327,7 @@ uint32_t jit_space(struct jit *j, const struct trace_rec *rec, uint64_t now_ns)
 		return 0;
 	if (!jit_file(j, map)->space) {
 		*jit_file(j, map) = (struct jit_file){ .fd = -1, .space = map->number };
-		jit_take_dump(j, map, rec->tgid, now_ns);
+		jit_take_dump(j, map, &rec->process, now_ns);
 	}
 	dump = jit_dump_of(j, map);
 	if (dump)
@@ -538,8 +533,7 @@ static int jit_ask(void *ctx, const struct visit_target *t, struct visit_questio
 
 	if (!j->visit)
 		return -ESRCH;
-	q->start_ns = t->key.v[0];
-	q->tgid = (uint32_t)t->key.v[2];
+	q->process = visit_process(&t->key);
 	q->fd = f->fd;
 	if (f->fd >= 0 && !fstat(f->fd, &st))
 		f->size = (uint64_t)st.st_size;
@@ -692,28 +686,13 @@ int jit_opened(struct jit *j, uint32_t space, int fd, uint64_t start_ns)
 	return 0;
 }
 
-/* Of the processes of this number the one that began last; NULL: there is none. */
-static struct visit_target *jit_last_map(const struct jit *j, uint32_t tgid)
+void jit_dump(struct jit *j, const struct process_id *process, int fd, uint64_t now_ns)
 {
-	struct visit_target *last = NULL;
-
-	for (uint32_t i = 0; j->visits.v && i < JIT_TARGETS; i++) {
-		struct visit_target *t = &j->visits.v[i];
-
-		if (!t->number || t->key.v[2] != tgid || jit_source(t) != JIT_MAP)
-			continue;
-		if (!last || t->key.v[1] > last->key.v[1] || t->key.v[0] > last->key.v[0])
-			last = t;
-	}
-	return last;
-}
-
-void jit_dump(struct jit *j, uint32_t tgid, int fd, uint64_t now_ns)
-{
-	struct visit_target *map = jit_last_map(j, tgid), *dump;
+	struct visit_key key = visit_key_of(process, JIT_MAP);
+	struct visit_target *map = visits_of_key(&j->visits, &key), *dump;
 
 	if (!map) {
-		jit_early_add(&j->early, tgid, fd);
+		jit_early_add(&j->early, process, fd, now_ns);
 		return;
 	}
 	map->used_ns = now_ns;		/* it stays, whatever goes for its jitdump */
@@ -758,6 +737,7 @@ void jit_init(struct jit *j, uint64_t seed, struct hub_stats *stats)
 void jit_sweep(struct jit *j, uint64_t now_ns)
 {
 	visits_sweep(&j->visits, now_ns);
+	jit_early_sweep(&j->early, now_ns);
 	for (uint32_t i = 0; i < j->places.n; i++) {
 		const struct jit_place *a = owner_cache_at(&j->places, i);
 

@@ -143,8 +143,8 @@ uint64_t jit_was_until(const struct jit *j, uint32_t space, uint64_t addr);
 
 extern const struct name_source jit_name_source;	/* of struct jit */
 
-/* Process tgid maps this jitdump (fd borrowed). */
-void jit_dump(struct jit *j, uint32_t tgid, int fd, uint64_t now_ns);
+/* This process maps this jitdump (fd borrowed). */
+void jit_dump(struct jit *j, const struct process_id *process, int fd, uint64_t now_ns);
 
 /* The perf map that was asked for (fd borrowed) of a process that began at start_ns
  * (CLOCK_REALTIME).  0; or -ESTALE: it is older than the process. */

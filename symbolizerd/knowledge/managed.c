@@ -301,7 +301,7 @@ static bool managed_visited(const struct managed *m, const struct managed_key *k
 static bool managed_ask_for(struct managed *m, const struct managed_key *key,
 			    const struct managed_texts *texts, uint64_t now_ns)
 {
-	struct visit_key process = { { key->start_ns, key->exec_id, key->tgid, key->runtime } };
+	struct visit_key process = visit_key_of(&key->process, key->runtime);
 	uint64_t words[2] = { MANAGED_WORD(key->runtime, key->cookie, 0ULL), key->function };
 	struct visit_target *t = visits_target(&m->visits, &process, texts->owner, now_ns);
 
@@ -443,10 +443,7 @@ static uint64_t managed_our_word(struct managed *m, struct managed_key *key,
 
 void managed_translate(struct managed *m, struct trace_rec *rec, uint64_t now_ns)
 {
-	struct managed_key key = {
-		.start_ns = rec->start_ns, .exec_id = rec->exec_id,
-		.tgid = rec->tgid,
-	};
+	struct managed_key key = { .process = rec->process };
 	struct managed_texts texts = { .owner = OWNER_UNKNOWN };
 	/* they are left out for what they run, if that is there */
 	bool loops = m->show_loops || !managed_any(rec, 1 << FRAME_MANAGED);
@@ -486,8 +483,7 @@ static int managed_ask(void *ctx, const struct visit_target *t, struct visit_que
 
 	if (!m->visit)
 		return -ESRCH;
-	q->start_ns = t->key.v[0];
-	q->tgid = (uint32_t)t->key.v[2];
+	q->process = visit_process(&t->key);
 	q->runtime = (uint32_t)t->key.v[3];
 	return m->visit(m->ctx, q);
 }
@@ -524,8 +520,8 @@ static void managed_name(void *ctx, const struct visit_target *t, const uint64_t
 			 const struct frame_names *names, uint32_t first, uint32_t n, int result)
 {
 	struct managed_key key = {
-		.start_ns = t->key.v[0], .exec_id = t->key.v[1], .function = words[1],
-		.tgid = (uint32_t)t->key.v[2], .runtime = (uint32_t)t->key.v[3],
+		.process = visit_process(&t->key), .function = words[1],
+		.runtime = (uint32_t)t->key.v[3],
 		.cookie = MANAGED_COOKIE_OF(words[0]),
 	};
 	struct symbol_place name = { .name = "", .file = "" }, full = name;

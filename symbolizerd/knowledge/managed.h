@@ -69,8 +69,9 @@ struct managed_function {
 
 /* What stands for a function in a process. */
 struct managed_key {
-	uint64_t start_ns, exec_id, function;
-	uint32_t tgid, runtime, cookie, pad;
+	struct process_id process;
+	uint64_t function;
+	uint32_t runtime, cookie;
 };
 
 struct managed_frame {

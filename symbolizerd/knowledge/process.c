@@ -23,12 +23,9 @@ void processes_fini(struct processes *p)
 	processes_init(p, p->seed);
 }
 
-static uint64_t process_hash(const struct processes *p, uint32_t tgid,
-			     uint64_t start_ns, uint64_t exec_id)
+static uint64_t process_hash(const struct processes *p, const struct process_id *id)
 {
-	uint64_t key[3] = { tgid, start_ns, exec_id };
-
-	return XXH3_64bits_withSeed(key, sizeof(key), p->seed);
+	return XXH3_64bits_withSeed(id, sizeof(*id), p->seed);
 }
 
 /* A free index, or PROCESS_NONE. */
@@ -63,9 +60,7 @@ static uint32_t process_insert(struct processes *p, const struct trace_rec *rec,
 	if (i == PROCESS_NONE)
 		return i;
 	p->v[i] = (struct process){
-		.start_ns = rec->start_ns,
-		.exec_id = rec->exec_id,
-		.tgid = rec->tgid,
+		.id = rec->process,
 		.live = true,
 	};
 	if (!hash_add(&p->by_key, hash, i)) {
@@ -85,7 +80,7 @@ static void process_update(struct process *pr, const struct trace_rec *rec,
 		pr->exe = rec->exe;
 	if (rec->n_user || rec->stop != STOP_NO_USER || rec->exe != EXE_NONE)
 		pr->user = true;
-	if (rec->tid == rec->tgid)
+	if (rec->tid == rec->process.tgid)
 		memcpy(pr->comm, rec->comm, sizeof(pr->comm));
 	else if (rec->leader[0] != '\0')
 		memcpy(pr->comm, rec->leader, sizeof(pr->comm));
@@ -93,21 +88,14 @@ static void process_update(struct process *pr, const struct trace_rec *rec,
 		memcpy(pr->comm, rec->comm, sizeof(pr->comm));
 }
 
-static bool process_same(const struct process *pr, const struct trace_rec *rec)
-{
-	return pr->tgid == rec->tgid && pr->start_ns == rec->start_ns &&
-	       pr->exec_id == rec->exec_id;
-}
-
 uint32_t processes_add(struct processes *p, const struct trace_rec *rec,
 		       uint32_t interval)
 {
-	uint64_t hash = process_hash(p, rec->tgid, rec->start_ns,
-				     rec->exec_id);
+	uint64_t hash = process_hash(p, &rec->process);
 	const struct hash_slot *s = hash_find(&p->by_key, hash);
 	uint32_t i;
 
-	while (s && !process_same(&p->v[hash_index(s)], rec))
+	while (s && !same_process(&p->v[hash_index(s)].id, &rec->process))
 		s = hash_next(&p->by_key, s);
 	i = s ? hash_index(s) : process_insert(p, rec, hash);
 	if (i != PROCESS_NONE)
@@ -128,9 +116,7 @@ void processes_sweep(struct processes *p, uint32_t interval)
 			idle = 1;
 		if (!pr->live || interval - pr->used < idle)
 			continue;
-		hash_remove_index(&p->by_key,
-				  process_hash(p, pr->tgid, pr->start_ns,
-					       pr->exec_id), i);
+		hash_remove_index(&p->by_key, process_hash(p, &pr->id), i);
 		process_free(p, i);
 		p->n--;
 	}

@@ -2,9 +2,7 @@
 /*
  * process - what samples tell about the processes they come from
  *
- * A process is known by three things: its tgid; its start time, since tgids are used again;
- * and a number that changes with each execve(), which makes another program of it.  Nobody
- * tells the hub that it has ended: what had no sample for a while is forgotten.
+ * Nobody tells the hub that one has ended: what had no sample for a while is forgotten.
  */
 #ifndef SYMBOLIZERD_KNOWLEDGE_PROCESS_H
 #define SYMBOLIZERD_KNOWLEDGE_PROCESS_H
@@ -24,12 +22,10 @@
 #define PROCESS_SCRIPT_INTERVALS	720	/* of one whose script is known: an hour */
 
 struct process {
-	uint64_t start_ns;	/* CLOCK_BOOTTIME */
-	uint64_t exec_id;
+	struct process_id id;
 	uint64_t cgroup_id;
 	char *path;		/* of its executable, once known; owned */
 	char *script;		/* what an interpreter runs, once known (script.h); owned */
-	uint32_t tgid;
 	uint32_t exe;		/* number of its executable; EXE_NONE: unknown */
 	uint32_t next;		/* if free: the next free one */
 	uint32_t used;		/* interval of the last sample */

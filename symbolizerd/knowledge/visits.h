@@ -26,6 +26,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bpf/process.h"
 #include "common/hash_table.h"
 #include "common/vector.h"
 #include "symbolizerd/symbols/frame_names.h"
@@ -38,6 +39,17 @@
 struct visit_key {
 	uint64_t v[VISIT_KEY];
 };
+
+/* Of what a process has: which of it is the client's to say. */
+static inline struct visit_key visit_key_of(const struct process_id *p, uint64_t which)
+{
+	return (struct visit_key){ { p->start_ns, p->exec_id, p->tgid, which } };
+}
+
+static inline struct process_id visit_process(const struct visit_key *key)
+{
+	return (struct process_id){ key->v[0], (uint32_t)key->v[2], (uint32_t)key->v[1] };
+}
 
 struct visit_target {
 	struct visit_key key;
@@ -58,8 +70,7 @@ struct visit_target {
 
 /* A question for a worker. */
 struct visit_question {
-	uint64_t start_ns;	/* of the process, as in trace_rec; of a file: 0 */
-	uint32_t tgid;		/* likewise */
+	struct process_id process;	/* of a file: 0 */
 	uint32_t runtime;	/* whose names they are: enum runtime */
 	uint32_t number;	/* of the target */
 	uint32_t owner;

@@ -404,7 +404,7 @@ int files_exe(struct file_policy *f, const struct msg_exe *m, uint32_t owner,
 	if (f->v[number].id || !f->v[number].tgid)
 		files_say(f, (uint32_t)number, 0);
 	f->v[number].id = id;
-	f->v[number].tgid = m->tgid;
+	f->v[number].tgid = m->process.tgid;
 	return number;
 }
 

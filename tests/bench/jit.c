@@ -92,7 +92,7 @@ static void hub(int fd)
 	uint64_t begin, bytes = 0;
 
 	for (int k = 0; k < ROUNDS; k++) {
-		struct trace_rec rec = { .flags = REC_HAS_ANON, .tgid = 7, .start_ns = 1 };
+		struct trace_rec rec = { .flags = REC_HAS_ANON, .process = { 1, 7, 0 } };
 		struct frame_names names;
 		uint32_t space, found = 0;
 		static struct jit j;

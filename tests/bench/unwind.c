@@ -57,7 +57,7 @@ static void install(void *ctx, const struct request_file *n)
 	int fd, r;
 
 	(void)ctx;
-	if (n->tgid != (uint32_t)getpid())
+	if (n->process.tgid != (uint32_t)getpid())
 		return;
 	snprintf(path, sizeof(path), "/proc/self/map_files/%llx-%llx",
 		 (unsigned long long)n->start, (unsigned long long)n->end);
@@ -81,7 +81,7 @@ static int on_record(void *ctx, void *data, size_t len)
 	(void)ctx;
 	(void)len;
 	for (int i = 0; i < n_children; i++) {
-		if (r->tgid != (uint32_t)children[i])
+		if (r->process.tgid != (uint32_t)children[i])
 			continue;
 		if (r->stop == STOP_COMPLETE && !r->n_kernel &&
 		    n_samples < SAMPLES_MAX) {

@@ -87,7 +87,7 @@ static struct file_key key_of(uint8_t ino)
 /* loaderd has opened a file; workers take some of them. */
 static void meet(uint8_t ino)
 {
-	struct msg_exe m = { .key = key_of(ino), .tgid = 7, .host = ino >> 7 };
+	struct msg_exe m = { .key = key_of(ino), .process.tgid = 7, .host = ino >> 7 };
 	bool vdso = !(ino % INODES);
 	int number;
 

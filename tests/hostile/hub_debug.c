@@ -68,7 +68,7 @@ static void answer(struct fake_loader *l, uint64_t id, int fd)
 
 	expect(&l->conn, MSG_DEBUG_WANTED, &m);
 	memcpy(&q, m.buf, sizeof(q));
-	NEED(m.hdr.id == id && q.tgid == 4711);
+	NEED(m.hdr.id == id && q.process.tgid == 4711);
 	NEED(!strcmp(q.paths, "/usr/lib/debug/.build-id/ab/cd.debug"));
 	NEED(!q.paths[strlen(q.paths) + 1]);
 	if (fd < 0)
@@ -189,7 +189,7 @@ TEST(hub_stops_searching_where_openers_hang)
 		expect_name(&l, &exporter, "before");
 		expect(&l.conn, MSG_DEBUG_WANTED, &m);
 		memcpy(&q, m.buf, sizeof(q));
-		NEED(q.tgid == (i < 2 ? 4711 : 0));
+		NEED(q.process.tgid == (i < 2 ? 4711 : 0));
 		NEED(!conn_send(&l.conn, MSG_WANTED_NONE, m.hdr.id, &hung, sizeof(hung), NULL, 0,
 				NULL, 0));
 	}

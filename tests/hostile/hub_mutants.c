@@ -19,7 +19,7 @@ static struct place place;
 
 /* --- what is right ------------------------------------------------------------- */
 
-static struct msg_exe exe = { .tgid = 4711 };
+static struct msg_exe exe = { .process.tgid = 4711 };
 static struct msg_cgroup cgroup = { .request = { .kind = REQUEST_CGROUP } };
 static struct msg_loader_stats stats;
 static struct msg_open_failed none = { .error = 2 };

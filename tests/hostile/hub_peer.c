@@ -391,8 +391,8 @@ void loader_sample(struct fake_loader *l, struct trace_rec rec,
 struct trace_rec record(uint16_t n_kernel, uint16_t n_user)
 {
 	return (struct trace_rec){
-		.stop = STOP_COMPLETE, .tgid = 4711, .tid = 4712,
-		.start_ns = NSEC_PER_SEC, .exec_id = 3, .cgroup_id = 99,
+		.stop = STOP_COMPLETE, .process = { NSEC_PER_SEC, 4711, 3 }, .tid = 4712,
+		.cgroup_id = 99,
 		.exe = EXE_FIRST, .n_kernel = n_kernel, .n_user = n_user, .cpu = 1,
 		.comm = "worker/1",
 	};
@@ -430,7 +430,7 @@ void loader_exe(struct fake_loader *l, uint64_t id,
 		const struct file_key *key, const char *path, int fd)
 {
 	struct msg_exe m = {
-		.tgid = 4711, .key = *key, .host = 1, .begins = l->begins,
+		.process = { NSEC_PER_SEC, 4711, 3 }, .key = *key, .host = 1, .begins = l->begins,
 	};
 
 	NEED(conn_send(&l->conn, MSG_EXE, id, &m, sizeof(m), path, strlen(path),

@@ -85,7 +85,7 @@ static void ask_for_lines(uint32_t number)
 {
 	int fd = memfd_create("file", MFD_CLOEXEC);
 	struct visit_question q = {
-		.start_ns = START, .words = frames, .n = FRAMES, .fd = fd,
+		.process.start_ns = START, .words = frames, .n = FRAMES, .fd = fd,
 	};
 
 	NEED(fd >= 0 && write(fd, &heard->lines, 1) == 1);
@@ -99,7 +99,7 @@ static int table_then_frames(void *ctx, uint32_t number, int fd)
 {
 	int r = loader_files_jobs.table(ctx, number, fd);
 	struct visit_question q = {
-		.tgid = number, .start_ns = START, .words = frames,
+		.process = { START, number, 0 }, .words = frames,
 		.n = sizeof(frames) / 8, .fd = -1, .runtime = RUNTIME_GO,
 	};
 
@@ -114,7 +114,7 @@ static void hear_names(void *ctx, const struct job_process *p,
 		       const struct frame_names *names, int result)
 {
 	(void)ctx;
-	NEED(p->start_ns == START && p->n_frames == FRAMES);
+	NEED(p->process.start_ns == START && p->n_frames == FRAMES);
 	heard->result = result;
 	heard->names = names ? names->n : 0;
 	if (names)
@@ -254,7 +254,7 @@ TEST(hub_passes_questions_for_debug_files_on)
 	send_file(&l, 2, 'q');
 	expect(&l.conn, MSG_DEBUG_WANTED, &m);
 	memcpy(&wanted, m.buf, sizeof(wanted));
-	NEED(m.hdr.id == 2 && wanted.tgid == 4711);
+	NEED(m.hdr.id == 2 && wanted.process.tgid == 4711);
 	NEED(!conn_send(&l.conn, MSG_WANTED_NONE, 2, &none, sizeof(none), NULL,
 			0, NULL, 0));
 	own_expect_none(&l, 2);
@@ -283,7 +283,7 @@ static void give_memory(struct fake_loader *l, uint32_t tgid, char how)
 	NEED(fd >= 0 && write(fd, &how, 1) == 1);
 	expect(&l->conn, MSG_MEM_WANTED, &m);
 	memcpy(&wanted, m.buf, sizeof(wanted));
-	NEED(wanted.tgid == tgid && wanted.start_ns == START);
+	NEED(wanted.process.tgid == tgid && wanted.process.start_ns == START);
 	NEED(m.hdr.id >= JOBS_MEMORY_ID && !wanted.build_id_len);
 	NEED(!conn_send(&l->conn, MSG_WANTED_FILE, m.hdr.id, NULL, 0, NULL, 0,
 			&fd, 1));
@@ -394,7 +394,7 @@ TEST(hub_passes_a_question_for_an_alternate_file_on)
 	NEED(!conn_send(&l.conn, MSG_WANTED_FILE, 2, NULL, 0, NULL, 0, &fd, 1));
 	expect(&l.conn, MSG_DEBUG_WANTED, &m);
 	memcpy(&q, m.buf, sizeof(q));
-	NEED(m.hdr.id == 2 && q.tgid == 4711 && !q.alternate && !q.build_id_len);
+	NEED(m.hdr.id == 2 && q.process.tgid == 4711 && !q.alternate && !q.build_id_len);
 	NEED(!strncmp(q.paths, "/usr/lib/debug/.build-id/00/", 28));
 	NEED(!strcmp(q.paths + strlen(q.paths) + 1, "/usr/lib/debug/.dwz/x86_64-linux-gnu/foo"));
 	NEED(!conn_send(&l.conn, MSG_WANTED_FILE, 2, NULL, 0, NULL, 0, &fd, 1));
@@ -422,7 +422,7 @@ TEST(hub_passes_a_question_for_a_package_on)
 		NEED(!conn_send(&l.conn, MSG_WANTED_FILE, 2, NULL, 0, NULL, 0, &fd, 1));
 	}
 	memcpy(&q, m.buf, sizeof(q));
-	NEED(m.hdr.id == 2 && q.tgid == 4711 && !q.alternate && !q.build_id_len);
+	NEED(m.hdr.id == 2 && q.process.tgid == 4711 && !q.alternate && !q.build_id_len);
 	NEED(strlen(q.paths) > 4 && !strcmp(q.paths + strlen(q.paths) - 4, ".dwp"));
 	hear(1, 0);
 	close(fd);
@@ -613,7 +613,7 @@ TEST(hub_bounds_its_queue)
 TEST(samples_wait_for_names)
 {
 	uint64_t words[] = { FRAME_WORD(FRAME_NATIVE, 3, OWN_MARK + 4) };
-	struct trace_rec rec = { .stop = STOP_COMPLETE, .tgid = 1, .tid = 1,
+	struct trace_rec rec = { .stop = STOP_COMPLETE, .process.tgid = 1, .tid = 1,
 				 .n_user = 1, .comm = "x" };
 	struct conn exporter, status;
 	struct fake_loader l;

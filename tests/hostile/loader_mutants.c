@@ -23,7 +23,7 @@ static const struct file_key nobody = { .ino = 1, .size = 2, .dev = 3 };
 static struct msg_entry entry;
 static struct msg_slab slab = { .slab = SLAB };
 static struct msg_checkpoint checkpoint;
-static struct msg_wanted wanted = { .tgid = 1 };
+static struct msg_wanted wanted = { .process.tgid = 1 };
 
 #define PLAIN(t, p)	{ .type = (t), .payload = &(p), .len = sizeof(p) }
 /* All that loaderd takes when the hub has said hello, in an order in which each

@@ -102,7 +102,7 @@ static void descriptor_unasked(void)
 
 static void memory_of_less(void)
 {
-	struct msg_wanted m = { .tgid = 1 };
+	struct msg_wanted m = { .process.tgid = 1 };
 
 	lying_send(MSG_MEM_WANTED, 0, &m, sizeof(m) - 1, NULL, 0, -1);
 }
@@ -305,9 +305,9 @@ static void loader_outlives_any_entry(void)
 
 /* What became of the question for a process's memory: 0 and the descriptor, or
  * the reason. */
-static uint32_t memory_of(pid_t pid, uint64_t start_ns, int *fd)
+static uint32_t memory_of(struct process_id process, int *fd)
 {
-	struct msg_wanted q = { .tgid = (uint32_t)pid, .start_ns = start_ns };
+	struct msg_wanted q = { .process = process };
 	struct msg_open_failed failed = { 0 };
 	struct msg m;
 
@@ -331,21 +331,29 @@ static void loader_gives_memory_of_whom_it_may(void)
 {
 	static const char secret[] = "what both have in their memory";
 	char got[sizeof(secret)];
+	struct process_id other;
 	uint32_t reason = 0;
 	int fd, n = 0;
 
 	lying_goes_on();
-	CHECK(lying.busy_start_ns);
-	CHECK_EQ(memory_of(lying.busy, lying.busy_start_ns, &fd), 0);
+	other = lying.busy_is;
+	CHECK(other.start_ns);
+	CHECK_EQ(memory_of(lying.busy_is, &fd), 0);
 	CHECK(pread(fd, got, sizeof(got), (uintptr_t)secret) == sizeof(got));
 	CHECK(!memcmp(got, secret, sizeof(secret)));
 	CHECK(pwrite(fd, got, 1, (uintptr_t)secret) == -1);
 	close(fd);
-	CHECK_EQ(memory_of(lying.busy, lying.busy_start_ns + 1, &fd), ESRCH);
-	CHECK_EQ(memory_of(lying.loaderd, 1, &fd), EPERM);
-	CHECK_EQ(memory_of(0x7fffffff, 1, &fd), EPERM);
+	other.start_ns++;
+	CHECK_EQ(memory_of(other, &fd), ESRCH);
+	other = lying.busy_is;
+	other.exec_id++;
+	CHECK_EQ(memory_of(other, &fd), ESRCH);
+	other.tgid = (uint32_t)lying.loaderd;
+	CHECK_EQ(memory_of(other, &fd), EPERM);
+	other.tgid = 0x7fffffff;
+	CHECK_EQ(memory_of(other, &fd), EPERM);
 	for (; !reason && n < 1000; n++) {
-		reason = memory_of(lying.busy, lying.busy_start_ns, &fd);
+		reason = memory_of(lying.busy_is, &fd);
 		close(fd);
 	}
 	CHECK_EQ(reason, EAGAIN);
@@ -358,7 +366,7 @@ static void loader_outlives_floods(void)
 {
 	struct msg_wanted wanted = { .build_id_len = 0xffffffff };
 	struct msg_entry entry = { .key = nobody };
-	struct msg_wanted mem = { .tgid = (uint32_t)lying.busy };
+	struct msg_wanted mem = { .process.tgid = (uint32_t)lying.busy };
 	uint64_t unknown = lying.stats.entry_unknown;
 
 	for (int i = 0; i < 50000; i++) {
@@ -366,7 +374,7 @@ static void loader_outlives_floods(void)
 		if (i % 10 == 0)
 			lying_send(MSG_LIST, 0, NULL, 0, NULL, 0, -1);
 		if (i % 10 == 2) {
-			wanted.tgid = i;
+			wanted.process.tgid = i;
 			memset(wanted.paths, i & 1 ? 'x' : i, sizeof(wanted.paths));
 			lying_send(MSG_DEBUG_WANTED, 0, &wanted, sizeof(wanted),
 				 NULL, 0, -1);

@@ -265,7 +265,7 @@ static void check_sample(const struct trace_rec *r)
 	const __u64 *w = r->words + r->n_kernel, *end = w + r->n_user;
 	uint32_t frames = 0;
 
-	if (r->tgid != (uint32_t)target)
+	if (r->process.tgid != (uint32_t)target)
 		return;
 	for (; w < end; w += 1 + FRAME_MORE(*w)) {
 		check_frame(w);

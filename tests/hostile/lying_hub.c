@@ -105,8 +105,8 @@ void lying_samples(void)
 			      r->len <= got - at);
 			lying.n_samples += r->kind == REC_SAMPLE;
 			if (r->kind == REC_SAMPLE &&
-			    r->tgid == (uint32_t)lying.busy)
-				lying.busy_start_ns = r->start_ns;
+			    r->process.tgid == (uint32_t)lying.busy)
+				lying.busy_is = r->process;
 			at += r->len;
 		}
 	}

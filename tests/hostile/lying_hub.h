@@ -19,7 +19,7 @@
 extern struct lying {
 	pid_t loaderd;
 	pid_t busy;			/* so that there is something to sample */
-	uint64_t busy_start_ns;		/* when it began, by its samples */
+	struct process_id busy_is;	/* by its samples */
 	struct conn conn;		/* to loaderd */
 	int samples;			/* socket */
 	int counts_fd;			/* what BPF counts */

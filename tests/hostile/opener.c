@@ -62,7 +62,7 @@ static int ask(enum msg_type type, const void *payload, size_t len)
  * refused, -2: no answer. */
 static int ask_debug_by(pid_t pid, const char *names, size_t len)
 {
-	struct msg_wanted q = { .tgid = (uint32_t)pid, .layer = layer };
+	struct msg_wanted q = { .process.tgid = (uint32_t)pid, .layer = layer };
 
 	memcpy(q.paths, names, len);
 	return ask(MSG_DEBUG_WANTED, &q, sizeof(q));
@@ -76,7 +76,7 @@ static int ask_debug(pid_t pid)
 static int ask_mapping(const void *at, size_t len)
 {
 	struct request_file q = {
-		.tgid = (uint32_t)getpid(), .start = (uintptr_t)at,
+		.process.tgid = (uint32_t)getpid(), .start = (uintptr_t)at,
 		.end = (uintptr_t)at + len,
 	};
 
@@ -341,7 +341,7 @@ static void offences(void)
 
 static int ask_map(pid_t pid, uint32_t ns_tgid)
 {
-	struct msg_wanted q = { .tgid = (uint32_t)pid, .ns_tgid = ns_tgid };
+	struct msg_wanted q = { .process.tgid = (uint32_t)pid, .ns_tgid = ns_tgid };
 
 	return ask(MSG_PERF_MAP_WANTED, &q, sizeof(q));
 }
@@ -452,7 +452,7 @@ static void perf_maps(pid_t pid)
 
 static int ask_mem(pid_t pid)
 {
-	struct msg_wanted q = { .tgid = (uint32_t)pid };
+	struct msg_wanted q = { .process.tgid = (uint32_t)pid };
 
 	return ask(MSG_MEM_WANTED, &q, sizeof(q));
 }
@@ -624,7 +624,7 @@ static bool stuck_becomes(uint64_t n)
 
 static void hangs(pid_t pid)
 {
-	struct msg_wanted q = { .tgid = (uint32_t)pid, .paths = NAME };
+	struct msg_wanted q = { .process.tgid = (uint32_t)pid, .paths = NAME };
 	char buf[FUSE_MIN_READ_BUFFER * 2];
 	char at[256];
 	int fuse;
@@ -652,7 +652,7 @@ static void hangs(pid_t pid)
 /* What lies beneath an overlay never answers: the same. */
 static void hangs_below(pid_t pid)
 {
-	struct msg_wanted q = { .tgid = (uint32_t)pid, .paths = NAME };
+	struct msg_wanted q = { .process.tgid = (uint32_t)pid, .paths = NAME };
 	struct pollfd told = { .events = POLLIN };
 	char at[256];
 	int up[2], fuse;

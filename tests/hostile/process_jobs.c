@@ -222,10 +222,10 @@ static int on_memory(void *ctx, uint64_t id, const struct job_process *p)
 static void on_names(void *ctx, const struct job_process *p,
 		     const struct frame_names *names, int result)
 {
-	struct event *e = event_add(names ? 'N' : 'n', p->tgid, result);
+	struct event *e = event_add(names ? 'N' : 'n', p->process.tgid, result);
 
 	(void)ctx;
-	NEED(p->start_ns == START_NS);
+	NEED(p->process.start_ns == START_NS);
 	for (uint32_t i = 0; names && i < names->n && i < 4; i++, e->n++) {
 		struct symbol_place place = frame_names_place(names, i);
 
@@ -316,7 +316,7 @@ static int add_of(uint32_t tgid, uint64_t start_ns, uint32_t runtime,
 		  const uint64_t *words, size_t n)
 {
 	struct visit_question q = {
-		.tgid = tgid, .start_ns = start_ns, .words = words, .n = n, .fd = -1,
+		.process = { start_ns, tgid, 0 }, .words = words, .n = n, .fd = -1,
 		.runtime = runtime,
 	};
 

@@ -89,7 +89,7 @@ static int on_request(void *ctx, void *data, size_t len)
 	if (len < sizeof(*n) || n->kind != REQUEST_FILE || s->n_exes == EXES_MAX ||
 	    !bpf_map_lookup_elem(bpf_map__fd(s->skel->maps.files), &n->key, &e))
 		return 0;
-	snprintf(link, sizeof(link), "/proc/%u/map_files/%llx-%llx", n->tgid,
+	snprintf(link, sizeof(link), "/proc/%u/map_files/%llx-%llx", n->process.tgid,
 		 (unsigned long long)n->start, (unsigned long long)n->end);
 	fd = open(link, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)	/* unmapped since */

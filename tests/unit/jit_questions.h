@@ -51,7 +51,7 @@ static inline void begin(void)
 
 static inline struct trace_rec rec_of(uint32_t tgid, uint64_t start_ns)
 {
-	return (struct trace_rec){ .flags = REC_HAS_ANON, .tgid = tgid, .start_ns = start_ns };
+	return (struct trace_rec){ .flags = REC_HAS_ANON, .process = { start_ns, tgid, 0 } };
 }
 
 /* A sample of this process with n addresses from `first` on, 16 bytes apart. */
@@ -68,6 +68,14 @@ static inline uint32_t sample(uint32_t tgid, uint64_t first, uint32_t n)
 	jit_mention(&j, space, words, n, now);
 	visits_ask(&j.visits, false, now);
 	return space;
+}
+
+/* The process of sample() maps this jitdump. */
+static inline void dump_of(uint32_t tgid, int fd)
+{
+	struct process_id process = { 1, tgid, 0 };
+
+	jit_dump(&j, &process, fd, now);
 }
 
 static inline int map_of(const char *text)

@@ -20,7 +20,7 @@ static inline void made_begin(uint32_t tgid)
 {
 	made_record.rec = (struct trace_rec){
 		.len = sizeof(made_record.rec), .kind = REC_SAMPLE, .stop = STOP_COMPLETE,
-		.version = REC_VERSION, .tgid = tgid, .start_ns = 5, .exec_id = 1,
+		.version = REC_VERSION, .process = { 5, tgid, 1 },
 	};
 }
 

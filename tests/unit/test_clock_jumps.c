@@ -82,8 +82,8 @@ static void interval(int n)
 		struct trace_rec r = {
 			.len = sizeof(r), .kind = REC_SAMPLE,
 			.version = REC_VERSION, .stop = STOP_NO_USER,
-			.exe = EXE_NONE, .tgid = 10, .tid = 10,
-			.start_ns = START, .time_ns = mono_ns,
+			.exe = EXE_NONE, .process = { START, 10, 0 }, .tid = 10,
+			.time_ns = mono_ns,
 		};
 
 		CHECK(intake_record(&k, &r, sizeof(r)));

@@ -79,7 +79,7 @@ static void send_raw(int fd, const void *data, size_t len, unsigned int n)
 
 TEST(conn_carries_payload_tail_and_descriptors)
 {
-	struct msg_exe exe = { .tgid = 5, .key.ino = 99 };
+	struct msg_exe exe = { .process.tgid = 5, .key.ino = 99 };
 	struct pair p = make_pair();
 	int before = open_fds(), fd = 2;
 	struct msg m;
@@ -397,7 +397,7 @@ TEST(conn_survives_every_single_bit_flip)
 		char path[4];
 	} __attribute__((packed)) sample = {
 		.hdr = { MSG_VERSION, MSG_EXE, sizeof(struct msg_exe) + 4, 1 },
-		.exe = { .tgid = 5 }, .path = "/bin",
+		.exe = { .process.tgid = 5 }, .path = "/bin",
 	};
 	uint8_t bytes[sizeof(sample)];
 	struct pair p = make_pair();

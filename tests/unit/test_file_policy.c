@@ -45,7 +45,7 @@ static uint16_t host = 1;	/* what is met has a path of the host's */
 /* loaderd opened it: EXE_NONE if the hub does not want it now. */
 static uint32_t meet(uint64_t ino)
 {
-	struct msg_exe m = { .key = key_of(ino), .tgid = 7, .host = host };
+	struct msg_exe m = { .key = key_of(ino), .process.tgid = 7, .host = host };
 	int number;
 
 	if (!fake_find(&m.key)) {

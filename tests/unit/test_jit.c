@@ -11,7 +11,7 @@ TEST(an_address_is_asked_for_once_and_named)
 
 	begin();
 	space = sample(7, ADDR, 1);
-	CHECK(space && questions == 1 && asked.n == 1 && asked.tgid == 7 && asked.fd < 0);
+	CHECK(space && questions == 1 && asked.n == 1 && asked.process.tgid == 7 && asked.fd < 0);
 	CHECK(jit_waits(&j, space, ADDR, now));
 	sample(7, ADDR, 1);
 	jit_tick(&j, now + 60 * SEC);
@@ -255,14 +255,14 @@ TEST(a_users_jitdumps_close_his_own)
 	}
 	begin();
 	CHECK_EQ(fchown(many, 1000, 1000), 0);
-	jit_dump(&j, 7, fd, now);
+	dump_of(7, fd);
 	space = sample(7, ADDR, 1);
 	answer(fd, 0);
 	for (uint32_t i = 0; i < 4 * JIT_FDS; i++) {
 		now++;
 		sample(100 + i, ADDR, 1);
 		answer(-1, -ENOENT);
-		jit_dump(&j, 100 + i, many, now);
+		dump_of(100 + i, many);
 		if (j.visits.under_way)
 			answer(many, 0);
 		if (i % JIT_FDS == 0)
@@ -271,7 +271,7 @@ TEST(a_users_jitdumps_close_his_own)
 	now += 3 * SEC;
 	CHECK_EQ(sample(7, 2 * ADDR, 1), space);
 	jit_tick(&j, now);
-	CHECK(asked.tgid == 7 && asked.fd >= 0);
+	CHECK(asked.process.tgid == 7 && asked.fd >= 0);
 	jit_fini(&j);
 	close(fd);
 	close(many);
@@ -285,8 +285,8 @@ TEST(a_dump_goes_before_the_map)
 	uint32_t space;
 
 	begin();
-	jit_dump(&j, 7, dump, now);	/* before the first sample */
-	jit_dump(&j, 8, dump, now);
+	dump_of(7, dump);	/* before the first sample */
+	dump_of(8, dump);
 	space = sample(7, ADDR, 2);
 	CHECK(questions == 1 && asked.fd >= 0 && asked.n == 2);
 	answer(dump, 0);
@@ -299,8 +299,8 @@ TEST(a_dump_goes_before_the_map)
 	/* one that comes behind the map's answer */
 	sample(9, ADDR, 1);
 	answer(-1, -ENOENT);
-	jit_dump(&j, 9, dump, now);
-	CHECK(questions == 4 && asked.tgid == 9 && asked.fd >= 0);
+	dump_of(9, dump);
+	CHECK(questions == 4 && asked.process.tgid == 9 && asked.fd >= 0);
 	jit_fini(&j);
 	close(dump);
 	close(map);
@@ -314,7 +314,7 @@ TEST(an_address_whose_jitdump_was_closed_is_looked_for_in_the_map)
 	uint32_t space, last;
 
 	begin();
-	jit_dump(&j, 7, fd, now);
+	dump_of(7, fd);
 	space = sample(7, ADDR, 1);
 	CHECK(questions == 1 && asked.fd >= 0);
 	answer(fd, 0);
@@ -330,9 +330,62 @@ TEST(an_address_whose_jitdump_was_closed_is_looked_for_in_the_map)
 	jit_tick(&j, now);
 	CHECK(questions == last && j.visits.lost == 1 && !j.visits.waiting);
 	jit_tick(&j, now);
-	CHECK(questions == last + 1 && asked.tgid == 7 && asked.fd < 0);
+	CHECK(questions == last + 1 && asked.process.tgid == 7 && asked.fd < 0);
 	CHECK_EQ(asked_words[0], FRAME_ANON_WORD(ADDR + 16));
 	CHECK_STR(name_of(space, ADDR), "hello");
+	jit_fini(&j);
+	close(fd);
+}
+
+/* Whoever has its number, or had it: a jitdump is of the process that mapped it alone, and
+ * of the program that did, whether it came before the first sample or after. */
+TEST(a_jitdump_is_of_one_process)
+{
+	static const struct process_id others[] = { { 2, 7, 0 }, { 1, 7, 1 }, { 1, 8, 0 } };
+	int fd = map_of("7f0000001000 10 hello\n");
+
+	for (size_t i = 0; i < 2 * sizeof(others) / sizeof(*others); i++) {
+		const struct process_id *other = &others[i / 2];
+		struct trace_rec rec = rec_of(other->tgid, other->start_ns);
+		uint64_t word = FRAME_ANON_WORD(ADDR);
+		uint32_t space;
+
+		begin();
+		rec.process = *other;
+		if (i % 2) {		/* after a sample of both */
+			sample(7, ADDR, 1);
+			answer(-1, -ENOENT);
+			space = jit_space(&j, &rec, now);
+			CHECK(space);
+		}
+		dump_of(7, fd);
+		if (j.visits.under_way)
+			answer(fd, 0);
+		space = jit_space(&j, &rec, now);
+		jit_mention(&j, space, &word, 1, now);
+		jit_tick(&j, now += 3 * SEC);
+		CHECK(same_process(&asked.process, other) && asked.fd < 0);
+		jit_fini(&j);
+	}
+	close(fd);
+}
+
+/* Its process may never have a sample. */
+TEST(a_jitdump_without_a_sample_is_let_go)
+{
+	int fd = map_of("7f0000001000 10 hello\n");
+	uint32_t n = 0;
+
+	begin();
+	dump_of(7, fd);
+	now += JIT_IDLE_NS;
+	jit_sweep(&j, now);
+	for (uint32_t i = 0; i < JIT_DUMPS; i++)
+		if (j.dumps[i].fd >= 0)
+			n++;
+	CHECK_EQ(n, 0);
+	sample(7, ADDR, 1);
+	CHECK(questions == 1 && asked.fd < 0);
 	jit_fini(&j);
 	close(fd);
 }
@@ -343,7 +396,7 @@ TEST(a_jitdump_stays_while_its_process_is_sampled)
 	uint32_t space;
 
 	begin();
-	jit_dump(&j, 7, fd, now);
+	dump_of(7, fd);
 	space = sample(7, ADDR, 1);
 	answer(fd, 0);
 	for (uint32_t i = 0; i < 20; i++) {
@@ -365,8 +418,8 @@ TEST(jitdumps_that_come_early_are_bounded)
 	close(before);
 	begin();
 	for (uint32_t i = 0; i < JIT_EARLY + 1; i++)
-		jit_dump(&j, 100 + i, fd, now);
-	jit_dump(&j, 100 + JIT_EARLY, fd, now);	/* two of one process: the last is taken */
+		dump_of(100 + i, fd);
+	dump_of(100 + JIT_EARLY, fd);	/* two of one process: the last is taken */
 	CHECK_EQ(j.early.closed, 2);
 	space = sample(100 + JIT_EARLY, ADDR, 1);
 	CHECK(asked.number != space && asked.fd >= 0);

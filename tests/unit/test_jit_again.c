@@ -66,7 +66,7 @@ TEST(a_name_is_of_the_files_as_its_own_visit_began)
 	uint32_t space;
 
 	begin();
-	jit_dump(&j, 7, dump, now);
+	dump_of(7, dump);
 	space = sample(7, ADDR, 1);
 	append(dump, "7f0000001000 10 other\n");
 	now += SEC;
@@ -92,7 +92,7 @@ TEST(a_name_of_the_map_is_of_the_dump_as_it_was)
 	uint32_t space;
 
 	begin();
-	jit_dump(&j, 7, dump, now);
+	dump_of(7, dump);
 	space = sample(7, ADDR, 1);
 	append(dump, "7f0000001000 10 of the dump\n");
 	now += SEC;
@@ -155,7 +155,7 @@ TEST(an_address_is_asked_for_again_when_its_jitdump_is_read_again)
 	uint32_t space;
 
 	begin();
-	jit_dump(&j, 7, dump, now);
+	dump_of(7, dump);
 	space = sample(7, ADDR, 1);
 	CHECK(asked.number != space);
 	answer(-1, JOB_KILLED);

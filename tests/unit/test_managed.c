@@ -252,8 +252,8 @@ TEST(managed_address_used_again_is_another_frame)
 	for (int i = 0; i < 3; i++) {
 		made_begin(1);
 		made_frame(A, COOKIE, 0);
-		made_record.rec.exec_id += i == 1;
-		made_record.rec.start_ns += i == 2;
+		made_record.rec.process.exec_id += i == 1;
+		made_record.rec.process.start_ns += i == 2;
 		translate();
 		CHECK_EQ(FRAME_NUMBER(made_record.words[0]), i ? MANAGED_UNKNOWN : f);
 	}

@@ -33,8 +33,8 @@ static int visit(void *ctx, const struct visit_question *q)
 	CHECK(ctx == &asked && q->fd == -1 && q->n && q->n <= JOB_WORDS_MAX);
 	asked.n_visits++;
 	asked.number = q->number;
-	asked.tgid = q->tgid;
-	if (q->tgid >= 10000)
+	asked.tgid = q->process.tgid;
+	if (q->process.tgid >= 10000)
 		asked.others++;
 	asked.runtime = q->runtime;
 	asked.n = (uint32_t)q->n;

@@ -7,7 +7,7 @@
 static struct trace_rec rec(uint32_t tgid, uint64_t start, uint64_t exec)
 {
 	return (struct trace_rec){
-		.tgid = tgid, .tid = tgid, .start_ns = start, .exec_id = exec,
+		.process = { start, tgid, exec }, .tid = tgid,
 		.stop = STOP_COMPLETE, .n_user = 1, .comm = "main",
 	};
 }

@@ -1,132 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /* From a request to a file at the hub, with a real map `files`, beside a
  * make-believe opener and hub.  Needs root. */
-#include "loaderd/requests.h"
-#include "tests/unit/harness.h"
+#include "tests/unit/make_believe_opener.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
-#include <linux/magic.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "ipc/sealed.h"
-
-#define FILES	24		/* room in the map */
-
-/* --- the others ----------------------------------------------------------------- */
-
-static struct requests requests;
-static struct entries entries;
-static struct loader_stats stats;
-static struct opener opener;
-static struct hub_link hub;
-static struct bpf bpf;
-
-static struct request_file asked;	/* of the opener */
-static uint64_t asked_id, killed;
-static struct msg_wanted asked_wanted;	/* of the opener */
-static struct file_key really;		/* what the kernel sees */
-static bool really_else;
-static int hub_error;			/* of hub_link_send() */
-static uint32_t hub_has[64];		/* messages, by type */
-static struct msg_exe exe;		/* the last ones */
-static uint64_t exe_id;
-static uint64_t wanted_id;		/* what the hub was told */
-static uint32_t wanted_error, n_mapped, n_known;
-static struct request_file mapped[8];
-static uint64_t bits[MAPPED_BYTES / 8];
-static struct msg_entry known[FILES];
-
-int __wrap_conn_send(struct conn *c, unsigned int type, uint64_t id,
-		     const void *payload, size_t len, const void *tail,
-		     size_t b, const int *fds, unsigned int nfds);
-int __wrap_conn_send(struct conn *c, unsigned int type, uint64_t id,
-		     const void *payload, size_t len, const void *tail,
-		     size_t b, const int *fds, unsigned int nfds)
-{
-	(void)c, (void)tail, (void)fds;
-	CHECK(!b && !nfds);
-	if (type == MSG_OPEN)
-		memcpy(&asked, payload, sizeof(asked));
-	else
-		memcpy(&asked_wanted, payload, sizeof(asked_wanted));
-	CHECK_EQ(len, type == MSG_OPEN ? sizeof(asked) : sizeof(asked_wanted));
-	asked_id = id;
-	return 0;
-}
-
-bool opener_trusts(uint32_t magic)
-{
-	return magic != FUSE_SUPER_MAGIC;
-}
-
-void opener_kill(struct opener *o)
-{
-	(void)o;
-	killed++;
-}
-
-static int on_host;			/* so is the path of what is opened */
-
-int bpf_identify(struct bpf *b, const void *addr, struct file_key *ret)
-{
-	(void)b, (void)addr;
-	*ret = really_else ? really : asked.key;
-	return on_host;
-}
-
-int bpf_list(struct bpf *b, uint32_t tgid,
-	     void (*fn)(void *ctx, const struct request_file *n), void *ctx)
-{
-	(void)b, (void)tgid;
-	for (uint32_t i = 0; i < n_mapped; i++)
-		fn(ctx, &mapped[i]);
-	return 0;
-}
-
-bool hub_link_up(const struct hub_link *h)
-{
-	(void)h;
-	return true;
-}
-
-static void read_sealed(int fd, void *to, size_t size)
-{
-	const void *data;
-	size_t len;
-
-	CHECK_EQ(sealed_map(fd, 1, size, &data, &len), 0);
-	memcpy(to, data, len);
-	munmap((void *)data, len);
-}
-
-int hub_link_send(struct hub_link *h, enum msg_type type, uint64_t id,
-		  const void *payload, size_t a, const void *tail, size_t b, int fd)
-{
-	(void)h, (void)a, (void)tail, (void)b;
-	if (hub_error)
-		return hub_error;
-	hub_has[type]++;
-	if (type == MSG_EXE) {
-		memcpy(&exe, payload, sizeof(exe));
-		exe_id = id;
-		CHECK(fd >= 0);
-	} else if (type == MSG_WANTED_FILE || type == MSG_WANTED_NONE) {
-		wanted_id = id;
-		wanted_error = a ? ((const struct msg_open_failed *)payload)->error : 0;
-		CHECK_EQ(fd >= 0, type == MSG_WANTED_FILE);
-		CHECK_EQ(a == 0, type == MSG_WANTED_FILE);
-	} else if (type == MSG_MAPPED) {
-		read_sealed(fd, bits, sizeof(bits));
-	} else if (type == MSG_KNOWN) {
-		n_known = ((const struct msg_known *)payload)->n;
-		read_sealed(fd, known, sizeof(known));
-	}
-	return 0;
-}
 
 static void setup(void)
 {
@@ -156,7 +37,7 @@ static void setup(void)
 static struct request_file request_for(uint64_t ino)
 {
 	return (struct request_file){
-		.kind = REQUEST_FILE, .tgid = 7, .ask = FILE_ASK,
+		.kind = REQUEST_FILE, .process.tgid = 7, .ask = FILE_ASK,
 		.key = { .ino = ino, .size = 1, .magic = TMPFS_MAGIC } };
 }
 
@@ -222,7 +103,7 @@ TEST(request_becomes_a_file_at_the_hub)
 	CHECK(!entry_of(5, &e));	/* not before the kernel has spoken */
 	open_answer(asked_id, true);
 	CHECK_EQ(exe.key.ino, 5);
-	CHECK_EQ(exe.tgid, 7);
+	CHECK_EQ(exe.process.tgid, 7);
 	CHECK_EQ(exe.no_room, 0);
 	CHECK(exe_id);
 	CHECK(entry_of(5, &e));
@@ -411,7 +292,7 @@ TEST(request_that_hangs_is_given_up)
 
 static void want_of(uint32_t tgid, uint64_t ino, bool listed)
 {
-	struct request_file r = { .kind = REQUEST_FILE, .tgid = tgid };
+	struct request_file r = { .kind = REQUEST_FILE, .process.tgid = tgid };
 
 	r.key = (struct file_key){ .ino = ino, .magic = EXT4_SUPER_MAGIC };
 	requests_add(&requests, &r, listed);
@@ -449,13 +330,13 @@ TEST(requests_of_a_list_begin_with_who_runs)
 	setup();
 	for (uint32_t i = 1; i <= 6; i++) {
 		struct request_file r = {
-			.kind = REQUEST_FILE, .tgid = i, .runs = i % 2 == 0 && i < 6,
+			.kind = REQUEST_FILE, .process.tgid = i, .runs = i % 2 == 0 && i < 6,
 			.key = { .ino = i, .magic = EXT4_SUPER_MAGIC } };
 
 		requests_add(&requests, &r, true);
 	}
 	for (int i = 0; i < 6; i++) {
-		CHECK_EQ(asked.tgid, order[i]);	/* the first one waits for nobody */
+		CHECK_EQ(asked.process.tgid, order[i]);	/* the first one waits for nobody */
 		open_answer(asked_id, false);
 	}
 }
@@ -476,9 +357,9 @@ TEST(requests_of_one_process_have_a_share_of_each_queue)
 		CHECK_EQ(q->n, share);
 		want_of(78, ino++, listed);
 		CHECK_EQ(q->n, share + 1);
-		CHECK_EQ(q->request[share].tgid, 78);
+		CHECK_EQ(q->request[share].process.tgid, 78);
 		open_answer(asked_id, false);	/* the next one leaves room */
-		CHECK_EQ(asked.tgid, listed ? 78 : 77);
+		CHECK_EQ(asked.process.tgid, listed ? 78 : 77);
 		want_of(77, ino++, listed);
 		want_of(77, ino++, listed);
 		CHECK_EQ(q->n, listed ? share : share + 1);
@@ -500,9 +381,9 @@ TEST(request_of_a_second_process_for_the_same_file)
 	CHECK_EQ(requests.asked.n, 2);
 	open_answer(asked_id, true);
 	open_answer(asked_id, false);
-	CHECK(asked.tgid == 78 && asked.key.ino == 5);
+	CHECK(asked.process.tgid == 78 && asked.key.ino == 5);
 	open_answer(asked_id, true);
-	CHECK_EQ(exe.tgid, 78);
+	CHECK_EQ(exe.process.tgid, 78);
 }
 
 /* --- debug files -------------------------------------------------------------------------- */
@@ -511,7 +392,7 @@ static uint64_t want_debug(uint32_t number, char last)
 {
 	struct msg m = { .hdr = { .type = MSG_DEBUG_WANTED, .id = number,
 				  .len = sizeof(struct msg_wanted) } };
-	struct msg_wanted q = { .tgid = 12, .layer = 34, .paths = "/a.debug" };
+	struct msg_wanted q = { .process.tgid = 12, .layer = 34, .paths = "/a.debug" };
 
 	q.paths[sizeof(q.paths) - 1] = last;
 	memcpy(m.buf, &q, sizeof(q));
@@ -526,7 +407,7 @@ TEST(debug_file_is_passed_on)
 
 	setup();
 	id = want_debug(77, 0);
-	CHECK_EQ(asked_wanted.tgid, 12);
+	CHECK_EQ(asked_wanted.process.tgid, 12);
 	CHECK_EQ(asked_wanted.layer, 34);
 	CHECK_STR(asked_wanted.paths, "/a.debug");
 	open_answer(id, true);
@@ -563,7 +444,7 @@ TEST(debug_file_that_nobody_may_ask_for)
 
 static uint64_t want_process(enum msg_type type, uint32_t tgid, uint64_t start_ns)
 {
-	struct msg_wanted q = { .tgid = tgid, .start_ns = start_ns, .ns_tgid = 77 };
+	struct msg_wanted q = { .process = { start_ns, tgid, 4 }, .ns_tgid = 77 };
 	struct msg m = { .hdr = { .type = type, .id = MEM_ID,
 				  .len = sizeof(q) } };
 
@@ -583,9 +464,9 @@ TEST(memory_is_passed_on)
 {
 	setup();
 	n_mapped = 1;
-	mapped[0] = (struct request_file){ .tgid = 9, .start_ns = 5 };
+	mapped[0] = (struct request_file){ .process = { 5, 9, 4 } };
 	open_answer(want_mem(9, 5), true);
-	CHECK_EQ(asked_wanted.tgid, 9);
+	CHECK_EQ(asked_wanted.process.tgid, 9);
 	CHECK_EQ(hub_has[MSG_WANTED_FILE], 1);
 	CHECK(wanted_id == MEM_ID && !wanted_error);
 	open_answer(want_mem(9, 5), false);
@@ -598,11 +479,11 @@ TEST(memory_of_another_process)
 {
 	setup();
 	n_mapped = 1;
-	mapped[0] = (struct request_file){ .tgid = 9, .start_ns = 6 };
+	mapped[0] = (struct request_file){ .process = { 6, 9, 4 } };
 	open_answer(want_mem(9, 5), true);
 	CHECK_EQ(wanted_id, MEM_ID);
 	CHECK_EQ(wanted_error, ESRCH);
-	mapped[0] = (struct request_file){ .tgid = 10, .start_ns = 5 };
+	mapped[0] = (struct request_file){ .process = { 5, 10, 4 } };
 	open_answer(want_mem(9, 5), true);
 	CHECK_EQ(wanted_error, ESRCH);
 	n_mapped = 0;
@@ -640,6 +521,42 @@ static uint64_t want_map(uint32_t tgid, uint64_t start_ns)
 	return want_process(MSG_PERF_MAP_WANTED, tgid, start_ns);
 }
 
+/* Another program by now: it may have another user, and other names. */
+TEST(a_process_that_executed_a_program_is_another_one)
+{
+	static const enum msg_type types[] = { MSG_MEM_WANTED, MSG_PERF_MAP_WANTED };
+
+	setup();
+	n_mapped = 1;
+	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++) {
+		uint64_t id;
+
+		mapped[0] = (struct request_file){ .process = { 5, 9, 4 }, .ns_tgid = 3 };
+		id = want_process(types[i], 9, 5);
+		CHECK(id);
+		mapped[0].process.exec_id = 5;
+		wanted_error = 0;
+		open_answer(id, true);
+		CHECK_EQ(wanted_error, ESRCH);
+	}
+	CHECK_EQ(want_map(9, 5), 0);
+	CHECK_EQ(hub_has[MSG_WANTED_FILE], 0);
+}
+
+/* What the kernel saw with the mapping: the hub is told of that process, no other. */
+TEST(a_file_is_of_the_process_whose_mapping_it_was)
+{
+	struct request_file r = request_for(5);
+
+	setup();
+	r.process = (struct process_id){ 7, 8, 9 };
+	r.uid = 12345;
+	requests_add(&requests, &r, false);
+	open_answer(asked_id, true);
+	CHECK(same_process(&exe.process, &r.process));
+	CHECK_EQ(exe.uid, 12345);
+}
+
 /* Under the number that the kernel says, whatever the hub did; and what the process maps
  * is listed. */
 TEST(perf_map_is_asked_for_by_the_number_of_its_namespace)
@@ -647,15 +564,13 @@ TEST(perf_map_is_asked_for_by_the_number_of_its_namespace)
 	setup();
 	n_mapped = 2;
 	mapped[0] = request_for(6);
-	mapped[0].tgid = 9;
-	mapped[0].start_ns = 6;
+	mapped[0].process = (struct process_id){ 6, 9, 4 };
 	mapped[0].ns_tgid = 4;
 	mapped[1] = request_for(5);
-	mapped[1].tgid = 9;
-	mapped[1].start_ns = 5;
+	mapped[1].process = (struct process_id){ 5, 9, 4 };
 	mapped[1].ns_tgid = 3;
 	open_answer(want_map(9, 5), true);
-	CHECK_EQ(asked_wanted.tgid, 9);
+	CHECK_EQ(asked_wanted.process.tgid, 9);
 	CHECK_EQ(asked_wanted.ns_tgid, 3);
 	CHECK_EQ(hub_has[MSG_WANTED_FILE], 1);
 	CHECK(wanted_id == MEM_ID && !wanted_error);
@@ -675,9 +590,9 @@ TEST(perf_map_of_a_process_that_has_ended)
 	CHECK_EQ(wanted_error, ESRCH);
 	/* it ends while its map is opened */
 	n_mapped = 1;
-	mapped[0] = (struct request_file){ .tgid = 9, .start_ns = 5, .ns_tgid = 3 };
+	mapped[0] = (struct request_file){ .process = { 5, 9, 4 }, .ns_tgid = 3 };
 	id = want_map(9, 5);
-	mapped[0].start_ns = 6;
+	mapped[0].process.start_ns = 6;
 	wanted_error = 0;
 	open_answer(id, true);
 	CHECK_EQ(wanted_error, ESRCH);

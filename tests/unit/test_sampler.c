@@ -147,7 +147,7 @@ static size_t key_size(void *map)
 {
 	if (map == &named)
 		return sizeof(struct named_key);
-	return map == &jits ? sizeof(struct jit_key) : sizeof(__u64);
+	return map == &jits ? sizeof(struct process_id) : sizeof(__u64);
 }
 
 static struct entry *kept_of(void *map, const void *key)
@@ -260,7 +260,9 @@ long bpf_ringbuf_output(void *to, void *data, __u64 size, __u64 flags)
 		n_cgroups++;
 		return 0;
 	}
-	CHECK_EQ(q->tgid, tgid);
+	CHECK_EQ(q->process.tgid, tgid);
+	CHECK(q->process.start_ns == task.start_boottime && q->process.exec_id == (__u32)task.self_exec_id);
+	CHECK_EQ(q->uid, uid);
 	n_requests++;
 	if (q->kind == REQUEST_LIST)
 		n_lists++;

@@ -495,7 +495,7 @@ static bool count_lookup(const void *entry, const void *sought)
 /* A JIT's code at this address: what it is called, and was until then. */
 static uint32_t jit_code(struct jit *j, uint64_t word, const char *was, uint64_t until_ns)
 {
-	struct trace_rec rec = { .flags = REC_HAS_ANON, .tgid = 7, .start_ns = 1 };
+	struct trace_rec rec = { .flags = REC_HAS_ANON, .process = { 1, 7, 0 } };
 	uint32_t space = jit_space(j, &rec, 1);
 	struct jit_place *a;
 
