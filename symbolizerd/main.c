@@ -43,7 +43,7 @@ struct symbolizerd_options {
 };
 
 enum { OPT_UID = 1, OPT_GID, OPT_LOADER, OPT_EXPORTER, OPT_VIEWER,
-       OPT_INTERVAL, OPT_SHARE, OPT_LINES, OPT_OWN, OPT_INCLUDE_SELF, OPT_SHOW_LOOPS,
+       OPT_INTERVAL, OPT_SHARE, OPT_LINES, OPT_OWN, OPT_DEBUGINFOD, OPT_INCLUDE_SELF, OPT_SHOW_LOOPS,
        OPT_READERS, OPT_DEBUG, OPT_SHOW, OPT_NAMES, OPT_MANGLED,
        OPT_DEBUG_FILE, OPT_PACKAGE_FILE, OPT_DWO_FILES, OPT_ADDRESSES, OPT_SNAPSHOT };
 
@@ -111,6 +111,8 @@ static bool symbolizerd_set_flag(struct symbolizerd_options *o, int opt)
 		return o->shown.mangled = true;
 	case OPT_SNAPSHOT:
 		return o->snapshot = true;
+	case OPT_DEBUGINFOD:
+		return o->hub.debuginfod = true;
 	case OPT_INCLUDE_SELF:
 		return o->hub.include_self = true;
 	case OPT_SHOW_LOOPS:
@@ -134,6 +136,7 @@ static bool symbolizerd_parse(int argc, char **argv, struct symbolizerd_options 
 		{ "cpu-share", required_argument, NULL, OPT_SHARE },
 		{ "lines-share", required_argument, NULL, OPT_LINES },
 		{ "own", required_argument, NULL, OPT_OWN },
+		{ "debuginfod", no_argument, NULL, OPT_DEBUGINFOD },
 		{ "include-self", no_argument, NULL, OPT_INCLUDE_SELF },
 		{ "show-loops", no_argument, NULL, OPT_SHOW_LOOPS },
 		{ "readers", no_argument, NULL, OPT_READERS },
@@ -167,8 +170,8 @@ static void symbolizerd_usage(void)
 	fputs("usage: trifold-symbolizerd [--uid N --gid N] [--loader-uid N]\n"
 	      "         [--exporter-uid N] [--viewer-uid N] [--interval SECONDS]\n"
 	      "         [--cpu-share PERCENT] [--lines-share PERCENT] [--own PID]...\n"
-	      "         [--include-self]\n"
-	      "         [--show-loops] [--readers] [--debug]\n"
+	      "         [--debuginfod] [--include-self] [--show-loops] [--readers]\n"
+	      "         [--debug]\n"
 	      "       trifold-symbolizerd --show-table [--uid N --gid N] [ADDRESS...]\n"
 	      "       trifold-symbolizerd --show-names [--uid N --gid N] [--mangled]\n"
 	      "         [--debug-file FD] [--package-file FD] [--dwo-files FD]\n"

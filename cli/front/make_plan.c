@@ -119,6 +119,8 @@ void make_plan_daemons(struct plan *p, const struct options *o,
 		plan_add(p, PROGRAM_HUB, "--cpu-share=%u", o->cpu_share);
 		plan_add(p, PROGRAM_HUB, "--lines-share=%u", o->lines_share);
 	}
+	if (config_env_debuginfod(o->config))
+		plan_add(p, PROGRAM_HUB, "--debuginfod");
 	if (o->include_self)
 		plan_add(p, PROGRAM_HUB, "--include-self");
 	if (o->show_loops)

@@ -16,6 +16,12 @@ static bool reload_needs_restart(const struct options *o, enum config_id id)
 	       (id == KEY_FREQUENCY && o->output);
 }
 
+/* The hub is told at its start whether servers may be asked: who begins to ask them waits. */
+static bool reload_begins_servers(const struct config *was, enum config_id id)
+{
+	return id == KEY_DEBUGINFOD_URLS && !*was->value[id].text;
+}
+
 static const struct config_more *reload_find_more(const struct config *c,
 						  const char *name)
 {
@@ -116,7 +122,7 @@ static unsigned int reload_compare(const struct options *o,
 
 		if (!strcmp(was->value[i].text, is->value[i].text))
 			continue;
-		if (reload_needs_restart(o, i)) {
+		if (reload_needs_restart(o, i) || reload_begins_servers(was, i)) {
 			when = "at the next start";
 			reload_append(later, size, config_keys[i].name);
 		} else {

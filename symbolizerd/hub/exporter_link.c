@@ -66,7 +66,7 @@ static int exporter_link_on_hello(struct exporter_link *x,
 	k->presume_end_ns = 0;
 	own_note_peer(&k->own, OWN_EXPORTER, x->link.conn.fd);
 	x->wants_status = m.wants_status;
-	x->debuginfod = m.debuginfod;
+	x->debuginfod = x->servers && m.debuginfod;
 	x->link.conn.state = CONN_READY;
 	r = conn_send(&x->link.conn, MSG_HELLO_HUB, msg->hdr.id, &hello,
 		      sizeof(hello), NULL, 0, NULL, 0);
@@ -243,9 +243,9 @@ static const struct peer_link_ops exporter_link_ops = {
 
 int exporter_link_init(struct exporter_link *x, struct evloop *loop,
 		       struct knowledge *k, struct loader_link *loader,
-		       uid_t uid, int listener)
+		       uid_t uid, bool servers, int listener)
 {
-	*x = (struct exporter_link){ .loader = loader };
+	*x = (struct exporter_link){ .loader = loader, .servers = servers };
 	return peer_link_init(&x->link, loop, k, &exporter_link_ops, x, uid,
 			      listener);
 }

@@ -27,17 +27,19 @@ struct exporter_link {
 	struct loader_link *loader;	/* keeps the totals; borrowed */
 	struct exporter_stats stats;	/* the last that it sent */
 	bool wants_status;
-	bool debuginfod;	/* it asks debuginfod servers */
+	bool servers;		/* the hub's configuration: debuginfod servers are asked */
+	bool debuginfod;	/* that is so, and this exporterd asks them */
 	struct debuginfo_ask asks[DEBUGINFO_ASKS_MAX];
 	uint64_t questions;	/* until now */
 	bool ending;		/* it may go without having died */
 };
 
-/* uid: that of exporterd.  listener, loop, k and loader are borrowed.  0 or
- * -errno. */
+/* uid: that of exporterd.  servers: debug files of debuginfod servers are taken from it; it
+ * alone cannot say so, since these files are believed whoever wrote them.  listener, loop, k
+ * and loader are borrowed.  0 or -errno. */
 int exporter_link_init(struct exporter_link *x, struct evloop *loop,
 		       struct knowledge *k, struct loader_link *loader,
-		       uid_t uid, int listener);
+		       uid_t uid, bool servers, int listener);
 void exporter_link_stop_accepting(struct exporter_link *x);
 void exporter_link_fini(struct exporter_link *x);
 

@@ -25,6 +25,7 @@ struct hub_config {
 	uid_t viewer_uid;	/* may watch, as root may */
 	bool readers;		/* status.h */
 	uint64_t interval_ns;
+	bool debuginfod;	/* exporterd may be asked for debug files of servers */
 	bool include_self;	/* samples of trifold itself, too */
 	bool show_loops;	/* managed.h */
 	uint32_t n_own;

@@ -364,7 +364,7 @@ static int hub_run_init_links(struct hub *hub, const struct hub_sockets *sockets
 
 	if (r == 0)
 		r = exporter_link_init(&hub->exporter, &hub->loop, &hub->k,
-				       &hub->loader, c->exporter_uid,
+				       &hub->loader, c->exporter_uid, c->debuginfod,
 				       sockets->exporter);
 	if (r < 0)
 		return r;

@@ -72,9 +72,15 @@ static struct stage {
 	uint32_t n_asked;
 } s;
 
-static void look_often(struct hub *hub)
+static void ask_nobody(struct hub *hub)
 {
 	hub->k.debug_files.again_ns = 500000000;
+}
+
+static void ask_servers(struct hub *hub)
+{
+	ask_nobody(hub);
+	hub->exporter.servers = true;
 }
 
 static void connect_exporter(void)
@@ -90,7 +96,7 @@ static void connect_exporter(void)
 
 static void begin(void)
 {
-	own_begin(&s.status, &s.l, look_often);
+	own_begin(&s.status, &s.l, ask_servers);
 	connect_exporter();
 }
 
@@ -254,6 +260,24 @@ TEST(hub_takes_a_file_of_the_cache)
 	NEED(s.asked[n] == 1);
 	own_end(&s.status, &s.l, &st);
 	NEED(st.hub.offences == 0 && st.hub.worker_deaths == 0);
+}
+
+/* It says that it asks servers, and sends what nobody wanted: the hub's configuration says
+ * that there are none. */
+TEST(hub_takes_no_exporters_word_for_servers)
+{
+	struct status st;
+	uint32_t n;
+
+	own_begin(&s.status, &s.l, ask_nobody);
+	connect_exporter();
+	n = meet(getuid());
+	for (uint64_t id = 0; id < 8; id++)
+		send_debug(id, cached_file("y", O_RDONLY), 1);
+	go_on(NULL, 0, 3000);
+	NEED(!s.asked[n] && !s.named[n]);
+	own_end(&s.status, &s.l, &st);
+	NEED(st.hub.offences == 0);
 }
 
 /* Memory that can be changed, what is no file, what is no file to read, and what has

@@ -69,6 +69,24 @@ TEST(reload_leaves_what_waits_as_it_was)
 	config_fini(&now);
 }
 
+/* The hub is told at its start, so that exporterd alone cannot begin. */
+TEST(reload_asks_no_servers_before_the_next_start)
+{
+	static struct config now, fresh;
+	struct options o = { .n_given = 0 };
+
+	parse(&now, "");
+	parse(&fresh, "[names]\ndebuginfod_urls = http://a\n");
+	CHECK_EQ(reload(&o, &now, &fresh, NULL), 0);
+	CHECK_STR(said, "configuration: debuginfod_urls of [names] is \"http://a\" at the next "
+		  "startReloaded. debuginfod_urls takes effect at the next start.");
+	parse(&fresh, "[names]\ndebuginfod_urls = http://b\n");
+	CHECK_EQ(reload(&o, &now, &fresh, NULL), 1u << PROGRAM_EXPORTER);
+	parse(&fresh, "");
+	CHECK_EQ(reload(&o, &now, &fresh, NULL), 1u << PROGRAM_EXPORTER);
+	config_fini(&now);
+}
+
 /* The page listens where it did; the text of its address belonged to the old one. */
 TEST(reload_keeps_the_text_of_the_address)
 {
