@@ -83,15 +83,13 @@ _Static_assert(FRAME__KINDS <= 16, "kinds: 4 bits");
  * FILE, CLASS: likewise; place: how many bytes are missing in front.
  * SIGNATURE: likewise; place: 0.
  * LINES: form: enum text_lines; place: how many bytes of the table were before.
- * OWNER: before the first name of a record, without bytes; place: the uid of the process.
  */
 enum frame_text {
 	TEXT_NAME = 1,
 	TEXT_FILE = 2,
 	TEXT_LINES = 3,
-	TEXT_OWNER = 4,
-	TEXT_CLASS = 5,
-	TEXT_SIGNATURE = 6,
+	TEXT_CLASS = 4,
+	TEXT_SIGNATURE = 5,
 };
 enum text_lines {		/* CPython's Objects/codeobject.c: */
 	LINES_PAIRS = 1,	/* lnotab_notes.txt: 3.6 - 3.9 */

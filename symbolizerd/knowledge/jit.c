@@ -17,11 +17,6 @@
 #define JIT_LOOKS	8		/* between two ticks, for jitdumps */
 #define DUMP_WAIT_NS	(NSEC_PER_SEC / 2)	/* for MSG_EXE, after an answer */
 
-/* Processes whose user is not known are so many owners: as many as there are processes, and
- * one user's would take all from others.  No user has such a number (owner_of_uid()). */
-#define JIT_OWNERS	8u
-#define JIT_OWNER(slot)	(0x80000000u + (slot) % JIT_OWNERS)
-
 _Static_assert(offsetof(struct jit_place, entry) == 0, "entry comes first");
 
 /* --- places ------------------------------------------------------------------- */
@@ -166,20 +161,13 @@ static void jit_make_room(struct jit *j, uint32_t owner)
 	j->closed++;
 }
 
-static uint32_t jit_owner_of(int fd)
-{
-	struct stat st;
-
-	return fstat(fd, &st) ? OWNER_UNKNOWN : owner_of_uid(st.st_uid);
-}
-
 /* A copy of fd is the target's file. */
 static void jit_keep(struct jit *j, const struct visit_target *t, int fd)
 {
 	struct jit_file *f = jit_file(j, t);
 
 	jit_close(j, f);
-	f->owner = jit_owner_of(fd);
+	f->owner = t->owner;
 	jit_make_room(j, f->owner);
 	f->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	f->missing = 0;
@@ -322,7 +310,7 @@ uint32_t jit_space(struct jit *j, const struct trace_rec *rec, uint64_t now_ns)
 
 	if (!(rec->flags & REC_HAS_ANON))
 		return 0;
-	map = visits_target(&j->visits, &key, OWNER_UNKNOWN, now_ns);
+	map = visits_target(&j->visits, &key, owner_of_uid(rec->uid), now_ns);
 	if (!map)
 		return 0;
 	if (!jit_file(j, map)->space) {
@@ -384,12 +372,9 @@ static void jit_new_place(struct jit *j, struct visit_target *map, uint64_t addr
 			  uint64_t now_ns)
 {
 	struct jit_place_key key = { map->number, addr };
-	uint32_t owner = map->owner, i;
+	uint32_t i = owner_cache_add_key(&j->places, map->owner, jit_hash(j, &key), 0);
 	struct jit_place *a;
 
-	if (owner == OWNER_UNKNOWN)
-		owner = JIT_OWNER(visits_slot(&j->visits, map));
-	i = owner_cache_add_key(&j->places, owner, jit_hash(j, &key), 0);
 	if (i == INDEX_NONE)
 		return;
 	a = owner_cache_at(&j->places, i);
@@ -650,23 +635,6 @@ static void jit_answered(void *ctx, struct visit_target *t, int result)
 
 /* --- the perf map and the jitdump ------------------------------------------------------- */
 
-static void jit_set_owner(struct jit *j, struct visit_target *map, uint32_t owner)
-{
-	struct visit_target *dump = jit_dump_of(j, map);
-
-	if (map->owner == owner)
-		return;
-	visits_give(&j->visits, map, owner);
-	if (dump)
-		visits_give(&j->visits, dump, owner);
-	for (uint32_t i = 0; i < j->places.n; i++) {
-		const struct jit_place *a = owner_cache_at(&j->places, i);
-
-		if (a->state && a->space == map->number)
-			owner_cache_give(&j->places, i, owner);
-	}
-}
-
 int jit_opened(struct jit *j, uint32_t space, int fd, uint64_t start_ns)
 {
 	struct visit_target *map = jit_map(j, space);
@@ -679,7 +647,6 @@ int jit_opened(struct jit *j, uint32_t space, int fd, uint64_t start_ns)
 	    (uint64_t)st.st_mtim.tv_sec + 2 < start_ns / NSEC_PER_SEC)
 		return -ESTALE;
 	jit_file(j, map)->size = (uint64_t)st.st_size;
-	jit_set_owner(j, map, owner_of_uid(st.st_uid));
 	jit_keep(j, map, fd);
 	jit_note_version(j, map, map);
 	jit_file(j, map)->told = jit_file(j, map)->asked;

@@ -23,8 +23,8 @@
  * loaderd opens the perf map again when the next visit asks for it, and then also sends the
  * jitdump again, if the process still maps it.
  *
- * The owner of a process is the one of its perf map.  Until that was opened the process
- * counts as one of a few made-up owners, which many such processes share.
+ * Whose a process is says its first sample: the real user, who cannot be another one by
+ * running a program of that one's.
  */
 #ifndef SYMBOLIZERD_KNOWLEDGE_JIT_H
 #define SYMBOLIZERD_KNOWLEDGE_JIT_H
@@ -88,7 +88,7 @@ struct jit_place {
 /* What is kept of a target. */
 struct jit_file {
 	int fd;			/* -1: none; owned */
-	uint32_t owner;		/* of the file */
+	uint32_t owner;		/* of the process */
 	uint64_t size;		/* when it was read */
 	uint32_t missing;	/* times that it was not there, in a row */
 	uint32_t space;		/* of its process; 0: free */

@@ -268,14 +268,6 @@ struct managed_texts {
 	uint32_t owner;
 };
 
-static void managed_note_text(const __u64 *w, struct managed_texts *t)
-{
-	if (TEXT_WHICH(FRAME_NUMBER(w[0])) == TEXT_OWNER)
-		t->owner = owner_of_uid((uint32_t)FRAME_PLACE(w[0]));
-	else
-		(void)frame_texts_add(&t->of, w);
-}
-
 /* Code of the runtime's own; MANAGED_UNKNOWN: it has no name. */
 static uint32_t managed_own(struct managed *m, const struct managed_key *key)
 {
@@ -444,7 +436,7 @@ static uint64_t managed_our_word(struct managed *m, struct managed_key *key,
 void managed_translate(struct managed *m, struct trace_rec *rec, uint64_t now_ns)
 {
 	struct managed_key key = { .process = rec->process };
-	struct managed_texts texts = { .owner = OWNER_UNKNOWN };
+	struct managed_texts texts = { .owner = owner_of_uid(rec->uid) };
 	/* they are left out for what they run, if that is there */
 	bool loops = m->show_loops || !managed_any(rec, 1 << FRAME_MANAGED);
 	__u64 *words = rec->words + rec->n_kernel;
@@ -455,7 +447,7 @@ void managed_translate(struct managed *m, struct trace_rec *rec, uint64_t now_ns
 
 		next = i + frame_words(w[0]);
 		if (FRAME_KIND(w[0]) == FRAME_TEXT) {
-			managed_note_text(w, &texts);
+			(void)frame_texts_add(&texts.of, w);
 			continue;
 		}
 		if (FRAME_KIND(w[0]) == FRAME_MANAGED) {

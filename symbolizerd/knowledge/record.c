@@ -31,11 +31,9 @@ static bool record_text_ok(uint64_t w)
 	uint32_t which = TEXT_WHICH(FRAME_NUMBER(w));
 	uint32_t form = TEXT_FORM(FRAME_NUMBER(w));
 
-	if (FRAME_PLACE(w) > UINT32_MAX || !FRAME_MORE(w) != (which == TEXT_OWNER))
+	if (FRAME_PLACE(w) > UINT32_MAX || !FRAME_MORE(w))
 		return false;
 	switch (which) {
-	case TEXT_OWNER:
-		return form == 0;
 	case TEXT_LINES:
 		return form && form < LINES__MAX &&
 		       FRAME_PLACE(w) < TEXT_LINES_MAX * TEXT_BYTES;

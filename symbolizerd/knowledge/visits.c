@@ -192,7 +192,7 @@ static bool visits_goes(const struct visits *m, const struct visit_target *a,
 
 	if (mine != others)
 		return others > mine;
-	if (!a->words.n != !b->words.n && a->owner != OWNER_UNKNOWN)
+	if (!a->words.n != !b->words.n)
 		return !b->words.n;
 	return b->used_ns < a->used_ns;
 }
@@ -212,9 +212,7 @@ static struct visit_target *visits_take(struct visits *m, uint32_t owner)
 		if (t->asked || t->used_ns == m->now_ns ||
 		    visits_account(m, t)->targets < mine)
 			continue;
-		/* those of unknown owners are of many */
-		if (t->words.n && visits_account(m, t)->targets == mine &&
-		    owner != OWNER_UNKNOWN)
+		if (t->words.n && visits_account(m, t)->targets == mine)
 			continue;
 		if (!goes || visits_goes(m, goes, t))
 			goes = t;

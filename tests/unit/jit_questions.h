@@ -22,9 +22,11 @@
 static struct jit j;
 static struct hub_stats stats;
 static uint64_t now;
+static uint32_t user;	/* who runs the processes that are sampled */
 
 /* The last question. */
 static struct visit_question asked;
+static struct visit_question seven;	/* the last one about process 7 */
 static uint64_t asked_words[JIT_ASK];
 static uint32_t questions;
 static int refusal;
@@ -34,6 +36,8 @@ static inline int on_visit(void *ctx, const struct visit_question *q)
 	(void)ctx;
 	questions++;
 	asked = *q;
+	if (q->process.tgid == 7)
+		seven = *q;
 	memcpy(asked_words, q->words, q->n * sizeof(*q->words));
 	asked.words = asked_words;
 	return refusal;
@@ -47,11 +51,13 @@ static inline void begin(void)
 	now = 100 * SEC;
 	questions = 0;
 	refusal = 0;
+	user = 0;
 }
 
 static inline struct trace_rec rec_of(uint32_t tgid, uint64_t start_ns)
 {
-	return (struct trace_rec){ .flags = REC_HAS_ANON, .process = { start_ns, tgid, 0 } };
+	return (struct trace_rec){ .flags = REC_HAS_ANON, .uid = user,
+				   .process = { start_ns, tgid, 0 } };
 }
 
 /* A sample of this process with n addresses from `first` on, 16 bytes apart. */

@@ -50,7 +50,7 @@ static inline void made_text(uint32_t which, uint32_t form, uint64_t place,
 
 static inline void made_owner(uint32_t uid)
 {
-	made_text(TEXT_OWNER, 0, uid, NULL, 0);
+	made_record.rec.uid = uid;
 }
 
 static inline void made_names(const char *name, const char *file, uint32_t line)

@@ -106,11 +106,6 @@ static void check_managed(const __u64 *w)
 {
 	const struct object *o;
 
-	if (FRAME_KIND(*w) == FRAME_TEXT &&
-	    TEXT_WHICH(FRAME_NUMBER(*w)) == TEXT_OWNER) {
-		CHECK_EQ(*w, FRAME_WORD(FRAME_TEXT, TEXT_NUMBER(TEXT_OWNER, 0), 0));
-		return;
-	}
 	if (FRAME_KIND(*w) == FRAME_TEXT) {
 		CHECK(n_texts < 4 + TEXT_LINES_MAX && FRAME_MORE(*w));
 		texts[n_texts++] = w;

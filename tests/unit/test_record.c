@@ -295,17 +295,6 @@ static void text_of_another_name(union good *g)
 	g->rec.words[NAME] = TEXT(TEXT_SIGNATURE + 1, 1, 7, 1);
 }
 
-static void owner_with_bytes(union good *g)
-{
-	g->rec.words[NAME] = TEXT(TEXT_OWNER, 0, 7, 1);
-}
-
-static void owner_of_a_form(union good *g)
-{
-	g->rec.words[NAME] = TEXT(TEXT_OWNER, 1, 7, 0);
-	g->rec.words[NAME + 1] = FRAME_WORD(FRAME_NATIVE, 5, 6);
-}
-
 static void text_of_five_bytes_a_character(union good *g)
 {
 	g->rec.words[NAME] = TEXT(TEXT_NAME, 5, 7, 1);
@@ -350,7 +339,7 @@ TEST(record_rejects_nonsense)
 		key_with_a_word_less, key_with_all_that_fits, cut_with_more,
 		unknown_kind, managed_alone, managed_with_more, managed_of_no_runtime,
 		managed_in_kernel, managed_cut, text_in_kernel, text_cut,
-		text_without_bytes, text_of_no_name, text_of_another_name, owner_with_bytes, owner_of_a_form,
+		text_without_bytes, text_of_no_name, text_of_another_name,
 		text_of_five_bytes_a_character, text_of_eight_bytes_a_character,
 		text_of_a_large_line, lines_of_no_form, lines_of_another_form,
 		lines_too_far, guess_without_stop,

@@ -459,39 +459,6 @@ TEST(of_targets_never_visited_the_one_that_waits_longest_is_first)
 	end();
 }
 
-/* Targets whose owner is unknown are of many: new ones of one user, faster than visits are
- * made, neither keep others' new ones out nor keep one from being visited again. */
-TEST(many_new_targets_of_unknown_owners_keep_nobody_out)
-{
-	uint32_t refused_others = 0, again = 0, answered = 0, old;
-
-	begin();
-	CHECK(want(1, OWNER_UNKNOWN, 10));
-	visits_ask(&m, false, now);
-	fail(0, -EAGAIN);
-	old = target(1, OWNER_UNKNOWN)->number;
-	for (uint64_t step = 1; step < 600; step++) {
-		now += SEC / 10;
-		for (uint64_t i = 0; i < 10; i++)
-			want(1000 + 10 * step + i, OWNER_UNKNOWN, 10);
-		if (step % 50 == 0 && !target(100000 + step, OWNER_UNKNOWN))
-			refused_others++;
-		CHECK_EQ(target(1, OWNER_UNKNOWN)->number, old);
-		if (!target(1, OWNER_UNKNOWN)->words.n)
-			CHECK(want(1, OWNER_UNKNOWN, 10));
-		visits_ask(&m, step % 10 == 0, now);
-		/* one answer each tenth of a second, the oldest question first */
-		if (answered + 1 < asked.n) {
-			answered++;
-			again += asked.q[answered].number == old;
-			fail(answered, -ENOENT);
-		}
-	}
-	CHECK_EQ(refused_others, 0);
-	CHECK(again > 3);
-	visits_fini(&m);
-}
-
 /* Who has fewest under way, then who was longest not served, then the target that was
  * longest not visited. */
 TEST(turns_are_fair)
