@@ -58,6 +58,7 @@ struct pid {
 	struct upid numbers[1];
 };
 struct vfsmount {
+	struct super_block *mnt_sb;
 	int mnt_flags;
 };
 struct mount {
@@ -66,6 +67,9 @@ struct mount {
 };
 struct path {
 	struct vfsmount *mnt;
+};
+struct fs_struct {
+	struct path root;
 };
 struct file {
 	struct inode *f_inode;
@@ -177,6 +181,7 @@ struct task_struct {
 	__u64 self_exec_id;
 	struct css_set *cgroups;
 	const struct cred *cred;
+	struct fs_struct *fs;
 	struct nsproxy *nsproxy;
 	struct pid *thread_pid;
 	void *stack;

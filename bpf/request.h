@@ -29,9 +29,12 @@ struct request_file {
 	struct file_key key;
 	__u32 ask, runs;	/* bits of FILE_ASK* that this mapping answers; 1: from
 				 * the list, and its main thread is runnable */
-	__u32 ns_tgid, pad;	/* from the list: tgid in the process's own PID
-				 * namespace; 0: its mounts are not the host's */
+	/* from the list: tgid in the process's own PID namespace; and the magic of the file
+	 * system of its root, ROOT_OURS, or 0: its mounts are not the host's */
+	__u32 ns_tgid, root_magic;
 };
+
+#define ROOT_OURS	1	/* it is loaderd's own, whatever that is; no magic */
 
 #define ASKED_KNOWN	(1ULL << 63)	/* with the time: do not ask again */
 

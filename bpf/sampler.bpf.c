@@ -234,6 +234,28 @@ int identify(struct bpf_raw_tracepoint_args *ctx)
 	return 1 + host_path(m.file);
 }
 
+/* The super block of a task's root; 0: the task is about to end. */
+static __always_inline __u64 root_super(__u64 task)
+{
+	__u64 fs = (__u64)KLOAD(task_struct, task, fs);
+
+	if (fs)
+		fs = (__u64)KLOAD(fs_struct, fs, root.mnt);
+	return fs ? (__u64)KLOAD(vfsmount, fs, mnt_sb) : 0;
+}
+
+/* Of request_file, for a task of the list; the reader is loaderd. */
+static __always_inline __u32 root_magic(__u64 task)
+{
+	__u64 root = root_super(task);
+
+	if (!root || !host_mounts(task))
+		return 0;
+	if (root == root_super(bpf_get_current_task()))
+		return ROOT_OURS;
+	return KLOAD(super_block, root, s_magic);
+}
+
 /* Every executable mapping of a file, of all processes that are sampled, of the reader
  * (loaderd, which checks its own), and of a command's launcher, which maps in advance
  * what the command will (5.12+). */
@@ -260,7 +282,8 @@ int list_files(struct bpf_iter__task_vma *ctx)
 	file_key_of((__u64)v->vm_file, &n.key);
 	n.ask = ask_bits_of((__u64)v->vm_file);
 	n.runs = t->on_rq != 0;
-	n.ns_tgid = host_mounts((__u64)t) ? own_number((__u64)t) : 0;
+	n.ns_tgid = own_number((__u64)t);
+	n.root_magic = root_magic((__u64)t);
 	bpf_seq_write(ctx->meta->seq, &n, sizeof(n));
 	return 0;
 }

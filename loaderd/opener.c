@@ -39,7 +39,7 @@ bool opener_trusts(uint32_t magic)
 		TMPFS_MAGIC, OVERLAYFS_SUPER_MAGIC, SQUASHFS_MAGIC,
 		RAMFS_MAGIC, F2FS_SUPER_MAGIC, HUGETLBFS_MAGIC,
 		0xe0f5e1e2 /* erofs */, 0x2fc12fc1 /* zfs */,
-		0xca451a4e /* bcachefs */,
+		0xca451a4e /* bcachefs */, ROOT_OURS,
 	};
 
 	for (size_t i = 0; i < sizeof(local) / sizeof(local[0]); i++) {
@@ -237,8 +237,6 @@ static int opener_open_perf_map(const struct msg_wanted *q)
 	char name[48];
 	int dir, fd;
 
-	if (!q->ns_tgid)
-		return -ENOENT;
 	snprintf(name, sizeof(name), "/proc/%u/root/tmp", q->process.tgid);
 	dir = open(name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	snprintf(name, sizeof(name), "perf-%u.map", q->ns_tgid);

@@ -39,7 +39,8 @@
  * MSG_MEM_WANTED: /proc/TGID/mem for reading, unless the process keeps keys, is ours,
  * or is not dumpable.
  * MSG_PERF_MAP_WANTED: /tmp/perf-NS_TGID.map below the root of a process, if it belongs
- * to the process's user, has no other link, and nothing is mounted over it.
+ * to the process's user, has no other link, and nothing is mounted over it.  The caller
+ * must check that the host's root made its mounts, and on what its root lies.
  * Of the last two the caller must check that it is still the same process.
  */
 struct opener {
@@ -58,7 +59,7 @@ int opener_start(struct opener *o, uid_t uid, gid_t gid);
 /*
  * Does the local kernel alone serve file systems with this magic, so that their files
  * can always be mapped, unmapped and closed?  Not FUSE, NFS, 9p ..., which may never
- * answer.
+ * answer.  Of a root: ROOT_OURS, too.
  */
 bool opener_trusts(uint32_t magic);
 

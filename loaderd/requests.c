@@ -81,6 +81,20 @@ static bool requests_wanted(struct requests *rs, const struct request_file *r)
 
 /* --- opening ---------------------------------------------------------------- */
 
+/* What the opener works on: it takes one after the other.  NULL: it has nothing to do. */
+static struct pending_open *requests_first(struct requests *rs)
+{
+	struct pending_open *first = NULL;
+
+	for (int i = 0; i < OPENS_MAX; i++) {
+		struct pending_open *o = &rs->open[i];
+
+		if (o->id && (!first || o->id < first->id))
+			first = o;
+	}
+	return first;
+}
+
 /* False: the opener takes no more. */
 static bool requests_open(struct requests *rs, struct pending_open *o,
 			  enum msg_type type, const void *payload, size_t len)
@@ -88,8 +102,9 @@ static bool requests_open(struct requests *rs, struct pending_open *o,
 	rs->last_id++;
 	if (conn_send(&rs->opener->conn, type, rs->last_id, payload, len, NULL, 0, NULL, 0))
 		return false;
+	if (!requests_first(rs))
+		rs->heard_ns = now_ns();
 	o->id = rs->last_id;
-	o->since_ns = now_ns();
 	o->type = type;
 	return true;
 }
@@ -196,7 +211,7 @@ static void requests_note_alive(void *ctx, const struct request_file *r)
 	if (!same_process(&r->process, &o->request.process))
 		return;
 	o->alive = true;
-	o->request.ns_tgid = r->ns_tgid;
+	o->request = *r;
 	requests_add(rs, r, true);	/* a jitdump may have been mapped lately */
 }
 
@@ -223,13 +238,12 @@ static struct pending_open *requests_free_place(struct requests *rs)
 static int requests_pass_on(struct requests *rs, const struct msg *m)
 {
 	struct msg_wanted q = *(const struct msg_wanted *)m->buf;
-	const char *paths_end = q.paths + sizeof(q.paths);
 	struct pending_open *o = requests_free_place(rs);
 
 	if (!o)
 		return EAGAIN;
 	if (m->hdr.type == MSG_DEBUG_WANTED) {
-		if (paths_end[-1] || paths_end[-2])
+		if (memcmp(q.paths + sizeof(q.paths) - 2, "\0", 2))
 			return EAGAIN;
 	} else {
 		if (rs->mems >= MEMS_A_SECOND)
@@ -238,7 +252,8 @@ static int requests_pass_on(struct requests *rs, const struct msg *m)
 	}
 	o->request = (struct request_file){ .process = q.process };
 	o->hub_id = m->hdr.id;
-	if (m->hdr.type == MSG_PERF_MAP_WANTED && !requests_alive(rs, o))
+	if (m->hdr.type == MSG_PERF_MAP_WANTED &&
+	    (!requests_alive(rs, o) || !opener_trusts(o->request.root_magic)))
 		return ESRCH;
 	q.ns_tgid = o->request.ns_tgid;
 	return requests_open(rs, o, m->hdr.type, &q, sizeof(q)) ? 0 : EAGAIN;
@@ -270,6 +285,7 @@ static void requests_hub_opened(struct requests *rs, struct pending_open *o, con
 
 void requests_opened(struct requests *rs, struct msg *m)
 {
+	rs->heard_ns = now_ns();
 	for (int i = 0; i < OPENS_MAX; i++) {
 		struct pending_open *o = &rs->open[i];
 
@@ -318,26 +334,17 @@ bool requests_idle(const struct requests *rs)
 
 bool requests_tick(struct requests *rs, uint64_t now)
 {
-	bool late = false, waits = false;
+	struct pending_open *o = requests_first(rs);
 
 	rs->mems = 0;
-	for (int i = 0; i < OPENS_MAX; i++) {
-		struct pending_open *o = &rs->open[i];
-
-		if (!o->id)
-			continue;
-		waits = true;
-		if (now - o->since_ns < OPEN_DEADLINE_NS)
-			continue;
-		late = true;
+	if (o && now - rs->heard_ns >= OPEN_DEADLINE_NS) {
+		rs->heard_ns = now;
 		o->id = 0;
 		if (o->type != MSG_OPEN)
 			requests_answer(rs, o->hub_id, -1, ETIMEDOUT);
-	}
-	if (late) {
 		rs->entries->stats->open_killed++;
 		opener_kill(rs->opener);
 	}
 	requests_next(rs);
-	return waits;
+	return o != NULL;
 }

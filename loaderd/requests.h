@@ -33,7 +33,6 @@ struct request_queue {
 
 struct pending_open {		/* with the opener */
 	uint64_t id;		/* 0: none */
-	uint64_t since_ns;
 	enum msg_type type;	/* MSG_OPEN, or a question of the hub */
 	uint64_t hub_id;	/* of that question */
 	bool alive;		/* .request's process was listed */
@@ -49,6 +48,7 @@ struct requests {
 	bool list_useful;	/* a file went to the hub since it was read */
 	struct pending_open open[OPENS_MAX];	/* [0]: the mapping */
 	uint64_t last_id;
+	uint64_t heard_ns;	/* from the opener; or when it got work, having had none */
 	uint32_t unanswered;	/* MSG_EXE with the hub */
 	uint32_t mems;		/* opened since the last tick */
 	struct pending_open *asking;	/* the one whose process requests_alive() lists */
@@ -77,7 +77,8 @@ bool requests_list_again(struct requests *rs);
 /* Nothing is waiting, being opened, or with the hub. */
 bool requests_idle(const struct requests *rs);
 
-/* Each second: end what the opener does not answer in time.  Had it something to open? */
+/* Each second: has the opener answered nothing for too long, then it hangs in what it was asked
+ * for first.  That is ended; the others are the next opener's.  Had it something to open? */
 bool requests_tick(struct requests *rs, uint64_t now);
 
 #endif /* LOADERD_REQUESTS_H */

@@ -57,7 +57,7 @@ int __wrap_conn_send(struct conn *c, unsigned int type, uint64_t id,
 
 bool opener_trusts(uint32_t magic)
 {
-	return magic != FUSE_SUPER_MAGIC;
+	return magic && magic != FUSE_SUPER_MAGIC;
 }
 
 void opener_kill(struct opener *o)

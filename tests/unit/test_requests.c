@@ -433,9 +433,32 @@ TEST(debug_file_that_nobody_may_ask_for)
 	meet(5);
 	/* and what hangs is answered */
 	requests_tick(&requests, now_ns() + 2 * NSEC_PER_SEC);
-	CHECK_EQ(hub_has[MSG_WANTED_NONE], 5 + OPENS_MAX - 1);
+	CHECK_EQ(hub_has[MSG_WANTED_NONE], 6);
 	CHECK_EQ(killed, 1);
 	CHECK(want_debug(9, 0));
+}
+
+/* The opener takes one question after the other: those behind the one in which it hangs are
+ * the next opener's, and have its time. */
+TEST(only_what_the_opener_works_on_hangs)
+{
+	uint64_t id[3], now = now_ns() + 2 * NSEC_PER_SEC;
+
+	setup();
+	for (uint32_t i = 0; i < 3; i++)
+		id[i] = want_debug(i + 1, 0);
+	open_answer(id[0], true);
+	requests_tick(&requests, now);
+	CHECK_EQ(wanted_error, ETIMEDOUT);
+	CHECK(killed == 1 && hub_has[MSG_WANTED_NONE] == 1);
+	requests_tick(&requests, now + NSEC_PER_SEC / 2);
+	CHECK(killed == 1 && hub_has[MSG_WANTED_NONE] == 1);
+	open_answer(id[1], true);	/* it is for nobody */
+	CHECK_EQ(hub_has[MSG_WANTED_FILE], 1);
+	open_answer(id[2], true);
+	CHECK_EQ(hub_has[MSG_WANTED_FILE], 2);
+	CHECK(!requests_tick(&requests, now + 9 * NSEC_PER_SEC));
+	CHECK_EQ(killed, 1);
 }
 
 /* --- memory ---------------------------------------------------------------------------------- */
@@ -502,7 +525,8 @@ TEST(memory_has_a_budget)
 	CHECK(!want_mem(9, 5));		/* too many at a time */
 	CHECK(!want_debug(1, 0));
 	CHECK_EQ(wanted_error, EAGAIN);
-	requests_tick(&requests, now_ns() + 2 * NSEC_PER_SEC);
+	for (uint64_t s = 2; s < 2 * OPENS_MAX; s += 2)
+		requests_tick(&requests, now_ns() + s * NSEC_PER_SEC);
 	CHECK_EQ(wanted_error, ETIMEDOUT);
 	CHECK_EQ(hub_has[MSG_WANTED_NONE], OPENS_MAX + 1);
 	for (int i = 0; i < MEMS_A_SECOND; i++)
@@ -531,7 +555,8 @@ TEST(a_process_that_executed_a_program_is_another_one)
 	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++) {
 		uint64_t id;
 
-		mapped[0] = (struct request_file){ .process = { 5, 9, 4 }, .ns_tgid = 3 };
+		mapped[0] = (struct request_file){ .process = { 5, 9, 4 }, .ns_tgid = 3,
+						       .root_magic = ROOT_OURS };
 		id = want_process(types[i], 9, 5);
 		CHECK(id);
 		mapped[0].process.exec_id = 5;
@@ -569,16 +594,26 @@ TEST(perf_map_is_asked_for_by_the_number_of_its_namespace)
 	mapped[1] = request_for(5);
 	mapped[1].process = (struct process_id){ 5, 9, 4 };
 	mapped[1].ns_tgid = 3;
+	mapped[1].root_magic = TMPFS_MAGIC;
 	open_answer(want_map(9, 5), true);
 	CHECK_EQ(asked_wanted.process.tgid, 9);
 	CHECK_EQ(asked_wanted.ns_tgid, 3);
 	CHECK_EQ(hub_has[MSG_WANTED_FILE], 1);
 	CHECK(wanted_id == MEM_ID && !wanted_error);
-	/* mounts that others made: the opener refuses 0 */
-	mapped[1].ns_tgid = 0;
-	open_answer(want_map(9, 5), false);
-	CHECK_EQ(asked_wanted.ns_tgid, 0);
-	CHECK_EQ(hub_has[MSG_WANTED_NONE], 1);
+}
+
+/* Mounts that others made, and a root that may never answer: the opener is not asked. */
+TEST(perf_map_below_a_root_that_may_hang)
+{
+	setup();
+	n_mapped = 1;
+	mapped[0] = (struct request_file){ .process = { 5, 9, 4 }, .ns_tgid = 3 };
+	CHECK(!want_map(9, 5));
+	mapped[0].root_magic = FUSE_SUPER_MAGIC;
+	CHECK(!want_map(9, 5));
+	CHECK_EQ(wanted_error, ESRCH);
+	mapped[0].root_magic = ROOT_OURS;
+	CHECK(want_map(9, 5));
 }
 
 TEST(perf_map_of_a_process_that_has_ended)
@@ -590,7 +625,8 @@ TEST(perf_map_of_a_process_that_has_ended)
 	CHECK_EQ(wanted_error, ESRCH);
 	/* it ends while its map is opened */
 	n_mapped = 1;
-	mapped[0] = (struct request_file){ .process = { 5, 9, 4 }, .ns_tgid = 3 };
+	mapped[0] = (struct request_file){ .process = { 5, 9, 4 }, .ns_tgid = 3,
+					   .root_magic = ROOT_OURS };
 	id = want_map(9, 5);
 	mapped[0].process.start_ns = 6;
 	wanted_error = 0;
