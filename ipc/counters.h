@@ -106,7 +106,9 @@ struct hub_stats {
 	uint64_t jit_visits;		/* perf maps and jitdumps read */
 	uint64_t jit_names;		/* addresses named in them */
 	uint64_t jit_gone;		/* addresses whose process ended before */
-	uint64_t line_full;		/* likewise, of places in files */
+	uint64_t hang_refused;		/* perf maps and debug files that were not looked for where
+					 * a user's file systems hung */
+	uint64_t line_full;		/* as jit_full, of places in files */
 	uint64_t line_visits;		/* to files, for lines of code in them */
 	uint64_t line_answers;		/* of them, with at least one line */
 	uint64_t line_put_off;		/* the share for lines was used up */

@@ -431,6 +431,7 @@ void loader_files_tick(struct loader_files *lf)
 void loader_files_fini(struct loader_files *lf)
 {
 	loader_files_release(lf, lf->n_held);
+	owners_fini(&lf->hangs.by_owner);
 	slab_writer_reset(loader_files_writer(lf));
 }
 
@@ -531,13 +532,30 @@ static void loader_files_debug_came(struct loader_files *lf, uint32_t number, in
 		close(fd);
 }
 
-/* A file system did not answer as a debug file was looked for. */
-static void loader_files_hung(struct loader_files *lf)
+/* A file system of this user's process did not answer. */
+static void loader_files_hung(struct loader_files *lf, uint32_t owner)
 {
-	lf->debug_hangs++;
-	if (lf->debug_hangs == DEBUG_HANGS_MAX)
-		log_warn("too many file systems of processes do not answer: "
-			 "debug files are searched for on the host alone");
+	if (hangs_note(&lf->hangs, owner))
+		log_warn("too many file systems of processes do not answer: debug files are "
+			 "searched for on the host alone, and no perf map is opened any more");
+}
+
+/* False, and counted: it is not to be entered. */
+static bool loader_files_may_enter(struct loader_files *lf, uint32_t owner)
+{
+	if (hangs_allow(&lf->hangs, owner))
+		return true;
+	lf->k->stats.hang_refused++;
+	return false;
+}
+
+/* The answer to a question for a debug file by this number. */
+static void loader_files_debug_hung(struct loader_files *lf, uint32_t number)
+{
+	const struct known_file *f = files_get(&lf->k->files, number);
+
+	if (f)
+		loader_files_hung(lf, f->runs_as);
 }
 
 /* The answer to a question for memory or for a debug file: by its id. */
@@ -551,9 +569,10 @@ static int loader_files_on_wanted(struct loader_files *lf, struct msg *msg)
 		fd = msg_take_fd(msg, 0);
 	else
 		memcpy(&none, msg->buf, sizeof(none));
-	if (none.error == ETIMEDOUT &&
-	    (id < JOBS_MEMORY_ID || id >= DEBUG_AGAIN_ID))
-		loader_files_hung(lf);
+	if (none.error == ETIMEDOUT && (id < JOBS_MEMORY_ID || id >= DEBUG_AGAIN_ID))
+		loader_files_debug_hung(lf, (uint32_t)id);
+	else if (none.error == ETIMEDOUT)
+		none.error = HANG;
 	if (id < JOBS_MEMORY_ID)
 		loader_files_debug_came(lf, (uint32_t)id, fd);
 	else if (id >= DEBUG_AGAIN_ID)
@@ -659,7 +678,7 @@ static int loader_files_look(struct loader_files *lf, uint64_t id, uint32_t numb
 
 	if (!e || !f || !f->tgid)
 		return -ENOENT;
-	if (lf->debug_hangs < DEBUG_HANGS_MAX)
+	if (loader_files_may_enter(lf, f->runs_as))
 		m.process.tgid = f->tgid;
 	m.layer = e->layer;
 	if (q->alternate == DEBUG_ALTERNATE)
@@ -701,17 +720,28 @@ static int loader_files_ask_again(void *ctx, uint32_t number, const struct build
 
 const struct debug_files_ops loader_files_debug_ops = { .ask = loader_files_ask_again };
 
+/* Whose the process is of which a perf map is wanted. */
+static uint32_t loader_files_map_owner(const struct loader_files *lf, const struct job_process *p)
+{
+	const struct visit_target *t = visits_find(&lf->k->jit.visits, p->target);
+
+	return t ? t->owner : OWNER_UNKNOWN;
+}
+
 /* The opener opens it, loaderd vouches that it is this process's. */
 static int loader_files_memory(void *ctx, uint64_t id,
 			       const struct job_process *p)
 {
 	struct msg_wanted m = { .process = p->process };
 	unsigned int type = MSG_MEM_WANTED;
+	struct loader_files *lf = ctx;
 
-	if (p->runtime == RUNTIME_NONE)
+	if (p->runtime == RUNTIME_NONE) {
 		type = MSG_PERF_MAP_WANTED;
-	return loader_link_send(((struct loader_files *)ctx)->link, type, id, &m, sizeof(m),
-				NULL, 0, -1);
+		if (!loader_files_may_enter(lf, loader_files_map_owner(lf, p)))
+			return -EPERM;
+	}
+	return loader_link_send(lf->link, type, id, &m, sizeof(m), NULL, 0, -1);
 }
 
 static int loader_files_opened(void *ctx, const struct job_process *p, int fd)
@@ -727,9 +757,14 @@ static int loader_files_opened(void *ctx, const struct job_process *p, int fd)
 static void loader_files_names(void *ctx, const struct job_process *p,
 			       const struct frame_names *names, int result)
 {
-	struct knowledge *k = ((struct loader_files *)ctx)->k;
-
+	struct loader_files *lf = ctx;
+	struct knowledge *k = lf->k;
 	struct visits *visits = &k->managed.visits;
+
+	if (result == -HANG && p->runtime == RUNTIME_NONE)
+		loader_files_hung(lf, loader_files_map_owner(lf, p));
+	else if (result == -HANG)	/* no file system: it may be had later */
+		result = -ETIMEDOUT;
 
 	if (p->kind == JOB_LINES)
 		visits = &k->lines.visits;

@@ -17,14 +17,11 @@
 #include "symbolizerd/hub/slab_writer.h"
 #include "symbolizerd/jobs/jobs.h"
 #include "symbolizerd/knowledge/knowledge.h"
+#include "symbolizerd/knowledge/hangs.h"
 #include "symbolizerd/tables/out.h"
 
 /* Ids of the hub's own questions for debug files: this and the file's number. */
 #define DEBUG_AGAIN_ID	(1ULL << 63)
-
-/* So often, until processes' roots are not searched for debug files any more: each leaves
- * a hanging opener, of which loaderd has 64.  The host's own root still is. */
-#define DEBUG_HANGS_MAX	16
 
 struct loader_files {
 	struct slab_writer writer;
@@ -34,7 +31,7 @@ struct loader_files {
 	struct msg *held[EXE_AHEAD];	/* files for which there was no CPU time */
 	uint32_t n_held;
 	uint64_t connection;		/* of the link, to which the writer belongs */
-	uint32_t debug_hangs;		/* questions for debug files that the opener hung in */
+	struct hangs hangs;		/* the host's own root is searched in any case */
 };
 
 /* For knowledge_init() and jobs_init(); their ctx is a struct loader_files. */

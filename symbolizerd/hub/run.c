@@ -439,6 +439,7 @@ int hub_init(struct hub *hub, const struct hub_config *config,
 				   &hub->loader_files);
 	if (r == 0)
 		r = hub_run_init_links(hub, sockets);
+	hub->loader_files.hangs.by_owner.seed = hub->k.jit.seed;
 	hub->loader.left_valid = hub_run_take_totals(&hub->loader.left, sockets->totals);
 	hub->debug_ops = loader_files_debug_ops;
 	hub->debug_ops.missing = hub_run_on_debug_missing;

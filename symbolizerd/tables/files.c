@@ -405,6 +405,7 @@ int files_exe(struct file_policy *f, const struct msg_exe *m, uint32_t owner,
 		files_say(f, (uint32_t)number, 0);
 	f->v[number].id = id;
 	f->v[number].tgid = m->process.tgid;
+	f->v[number].runs_as = owner_of_uid(m->uid);
 	return number;
 }
 

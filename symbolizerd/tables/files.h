@@ -33,6 +33,7 @@ struct known_file {		/* by number */
 	uint32_t used_s;	/* last use; if free: since when */
 	uint32_t need;		/* bytes that its table waits for */
 	uint32_t tgid;		/* a process that ran it; 0: none known */
+	uint32_t runs_as;	/* its owner (owners.h) */
 	uint32_t owner;		/* of the file; if free: of the last one */
 	uint8_t state;		/* enum file_state, without FILE_ASK* */
 	uint8_t runtime;

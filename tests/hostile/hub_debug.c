@@ -46,7 +46,8 @@ static uint32_t hung_before;
 static void look_often(struct hub *hub)
 {
 	hub->k.debug_files.again_ns = 500000000;
-	hub->loader_files.debug_hangs = hung_before;
+	for (uint32_t i = 0; i < hung_before; i++)
+		hangs_note(&hub->loader_files.hangs, 1000 + i);
 }
 
 /* A descriptor of a file of this user's that says this. */
@@ -182,7 +183,7 @@ TEST(hub_stops_searching_where_openers_hang)
 	struct status st;
 	struct msg m;
 
-	hung_before = DEBUG_HANGS_MAX - 2;
+	hung_before = HANGS_MAX - 2;
 	begin(&status, &exporter, &l);
 	hung_before = 0;
 	for (int i = 0; i < 4; i++) {
@@ -195,6 +196,70 @@ TEST(hub_stops_searching_where_openers_hang)
 	}
 	own_end(&status, &l, &st);
 	NEED(st.hub.worker_jobs == 2 && st.hub.offences == 0);
+	NEED(st.hub.hang_refused >= 2);
+}
+
+/* Of one user's processes, long before that: others' roots are searched. */
+TEST(hub_stops_searching_where_a_users_openers_hang)
+{
+	struct msg_open_failed hung = { .error = ETIMEDOUT };
+	struct conn exporter, status;
+	struct msg_wanted q;
+	struct fake_loader l;
+	struct status st;
+	struct msg m;
+
+	begin(&status, &exporter, &l);
+	for (uint32_t i = 0; i < HANGS_OWNER + 2; i++) {
+		expect_name(&l, &exporter, "before");
+		expect(&l.conn, MSG_DEBUG_WANTED, &m);
+		memcpy(&q, m.buf, sizeof(q));
+		NEED(q.process.tgid == (i < HANGS_OWNER ? 4711 : 0));
+		NEED(!conn_send(&l.conn, MSG_WANTED_NONE, m.hdr.id, &hung, sizeof(hung), NULL, 0,
+				NULL, 0));
+	}
+	own_end(&status, &l, &st);
+	NEED(st.hub.hang_refused == 2 && st.hub.offences == 0);
+}
+
+/* A sample in JIT code of a new process of this user. */
+static void sample_jit(struct fake_loader *l, uint32_t uid)
+{
+	static uint32_t last = 10000;
+	uint64_t word = FRAME_ANON_WORD(0x7f0000001000);
+	struct trace_rec rec = record(0, 1);
+
+	rec.process.tgid = ++last;
+	rec.flags = REC_HAS_ANON;
+	rec.uid = uid;
+	loader_sample(l, rec, &word);
+	loader_say_stats(l);
+}
+
+TEST(hub_opens_no_perf_map_where_a_users_openers_hang)
+{
+	struct msg_open_failed hung = { .error = ETIMEDOUT };
+	struct fake_loader l;
+	struct conn status;
+	struct msg_wanted q;
+	struct status st;
+	struct msg m;
+
+	own_begin(&status, &l, look_often);
+	for (uint32_t i = 0; i < HANGS_OWNER; i++) {
+		sample_jit(&l, 12345);
+		expect(&l.conn, MSG_PERF_MAP_WANTED, &m);
+		NEED(!conn_send(&l.conn, MSG_WANTED_NONE, m.hdr.id, &hung, sizeof(hung), NULL, 0,
+				NULL, 0));
+	}
+	sample_jit(&l, 12345);
+	sample_jit(&l, 12346);
+	expect(&l.conn, MSG_PERF_MAP_WANTED, &m);
+	memcpy(&q, m.buf, sizeof(q));
+	NEED(q.process.tgid == 10000 + HANGS_OWNER + 2);
+	NEED(!conn_send(&l.conn, MSG_WANTED_NONE, m.hdr.id, &hung, sizeof(hung), NULL, 0, NULL, 0));
+	own_end(&status, &l, &st);
+	NEED(st.hub.hang_refused >= 1 && st.hub.offences == 0);
 }
 
 TEST(hub_takes_no_debug_file_of_a_stranger)
