@@ -16,6 +16,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -75,7 +76,8 @@ static int opener_check(int path_fd, const uint64_t *layer, uint32_t tgid)
 		return -EXDEV;
 	if (fstat(path_fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return -EBADF;
-	if (layer && fs.f_type == OVERLAYFS_SUPER_MAGIC && *layer != MSG_LAYER(st.st_dev, st.st_ino))
+	if (layer && (fs.f_type == OVERLAYFS_SUPER_MAGIC || fs.f_flags & ST_NOSUID) &&
+	    *layer != MSG_LAYER(st.st_dev, st.st_ino))
 		return -EXDEV;
 	if (tgid && !opener_owned(tgid, path_fd))
 		return -EPERM;
@@ -86,7 +88,8 @@ static int opener_check(int path_fd, const uint64_t *layer, uint32_t tgid)
  * Open for reading what an O_PATH descriptor stands for.  That is checked before: to open
  * a device has effects, and a file system like FUSE may never answer.
  * path_fd: what open(2) returned, taken over; if that is -1, errno says why.
- * layer: where the file must be, if it is in an overlay; NULL: anywhere.
+ * layer: where the file must be, if it is in an overlay, or mounted nosuid: who mounts what
+ * users bring, with owners of their choice, mounts it so; NULL: anywhere.
  * tgid: the process that must own it; 0: any owner.
  * Returns a descriptor or -errno.
  */
@@ -165,9 +168,8 @@ static bool opener_is_debug_name(const char *path)
 {
 	const char *suffix = strrchr(path, '.');
 
-	if (suffix && (!strcmp(suffix, DEBUG_SUFFIX) || !strcmp(suffix, PACKAGE_SUFFIX)))
-		return true;
-	return !strncmp(path, DEBUG_ALTERNATES, strlen(DEBUG_ALTERNATES)) && !strstr(path, "/..");
+	return (suffix && (!strcmp(suffix, DEBUG_SUFFIX) || !strcmp(suffix, PACKAGE_SUFFIX))) ||
+	       (!strncmp(path, DEBUG_ALTERNATES, strlen(DEBUG_ALTERNATES)) && !strstr(path, "/.."));
 }
 
 /* The first of these names that can be opened, below the process's root or else ours. */

@@ -34,8 +34,8 @@
  * the same id; any other message ends this opener, and another one takes its place.
  * MSG_OPEN (struct request_file): a mapping.
  * MSG_DEBUG_WANTED: the debug file of a build ID, below the root of a process or below
- * ours, if every user may reach and read it; in an overlay only if it is in the layer
- * that the question names.  Its owner is for symbolizerd to judge.
+ * ours, if every user may reach and read it; in an overlay, or mounted nosuid, only if it is
+ * in the layer that the question names.  Its owner is for symbolizerd to judge.
  * MSG_MEM_WANTED: /proc/TGID/mem for reading, unless the process keeps keys, is ours,
  * or is not dumpable.
  * MSG_PERF_MAP_WANTED: /tmp/perf-NS_TGID.map below the root of a process, if it belongs

@@ -292,6 +292,28 @@ static void overlays(pid_t pid)
 	umount2(in_root("/other"), MNT_DETACH);
 }
 
+/* What a user brought, whose files belong to whom he likes, is mounted nosuid: it counts only
+ * for executables that are there, too. */
+static void media(pid_t pid)
+{
+	char at[256];
+	struct stat st;
+
+	snprintf(at, sizeof(at), "%s", in_root("/usr/lib/debug/.build-id/de"));
+	if (mount("media", at, "tmpfs", MS_NOSUID, "mode=755")) {
+		perror("# tmpfs");
+		return;
+	}
+	make(NAME, 0644);
+	expect(ask_debug(pid), false, "a file on media that somebody brought");
+	layer = stat(at, &st) ? 0 : MSG_LAYER(st.st_dev, 0);
+	expect(ask_debug(pid), true, "a file on the media on which its executable is");
+	layer = 0;
+	mount(NULL, at, NULL, MS_REMOUNT, "mode=755");
+	expect(ask_debug(pid), true, "a file of another file system of the host's");
+	umount2(at, MNT_DETACH);
+}
+
 static void mappings(void)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -735,6 +757,7 @@ int main(int argc, char **argv)
 	package_names(pid);
 	alternate_names(pid);
 	overlays(pid);
+	media(pid);
 	memory();
 	perf_maps(pid);
 	dies(pid);

@@ -109,6 +109,28 @@ def names(t):
 
 
 @rows.test
+def media(t):
+    """nor does one that belongs to root on media that somebody brought: those are mounted nosuid"""
+    ident, at = new_build_id(), t.path("media")
+    os.mkdir(at)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "nosuid,nodev,mode=755", "none", at], check=True)
+    where = f"{at}/.build-id/{ident[:2]}"
+    os.makedirs(where)
+    debug_file(build(t.tmp, "bringer", "evil", ident), f"{where}/{ident[2:]}.debug")
+    exe = build_stripped(t.tmp, "brought", ident)
+    t.start(*as_user(f"mount --bind {at} {DEBUG}; exec {exe} {LIFE}"))
+    t.start(exe, LIFE)
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "-l", at], check=True)
+    mine = of(t, "brought")
+    named = hurt(flat(t.folded("folded")), "evil_")
+    say(f"{len(mine)} samples, {named} with a name of the media's")
+    assert len(mine) > 100 and not named
+
+
+@rows.test
 def own_names(t):
     """the user's debug file does name a program of the user's"""
     ident = new_build_id()
