@@ -22,12 +22,18 @@
 
 /* The memory of these executables, by the beginning of the name, is never opened: they
  * are ours, keep keys, or are told passwords.  (`su` is too short for that; what a user
- * runs of it is not dumpable.) */
+ * runs of it is not dumpable, and root is not asked for one.) */
 #define MEM_DENIED							\
 	"trifold", "ssh", "gpg", "scdaemon", "pinentry",		\
 	"gnome-keyring", "kwallet", "keepass", "krb5kdc", "polkit",	\
 	"pkexec", "sudo", "doas", "login", "passwd", "unix_chkpwd",	\
-	"systemd-ask-pass", "systemd-tty-ask", "vault", "secret-tool"
+	"systemd-ask-pass", "systemd-tty-ask", "vault", "secret-tool",	\
+	"dropbear", "sssd", "krb5_child", "kinit", "kadmin", "winbindd",	\
+	"cryptsetup", "systemd-cryptset", "systemd-homed", "veracrypt",	\
+	"bitwarden", "1password", "seahorse", "chpasswd", "newgrp",	\
+	"gdm-session", "sddm-helper", "lightdm", "swaylock", "i3lock",	\
+	"kscreenlocker", "xscreensaver", "wpa_supplicant", "charon",	\
+	"openvpn"
 
 /*
  * What is sent on .conn is answered there by MSG_OPENED or MSG_OPEN_FAILED with
