@@ -412,7 +412,7 @@ TEST(python_strings_of_each_kind)
 
 	EACH_VERSION(v) {
 		struct python_text t;
-		__u64 str;
+		__u64 str = 0;
 
 		make(v, UINT32_MAX);
 		for (int i = 0; i < 4; i++) {
