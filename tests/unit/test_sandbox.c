@@ -123,12 +123,24 @@ static bool status_is(pid_t pid, const char *key, const char *want)
 	return !strcmp(got, want);
 }
 
-/* Does a step that cannot be taken end the process? */
-static bool ends(void (*step)(void))
+/* Does a step that cannot be taken end the process, which says that it was this one? */
+static bool ends(void (*step)(void), const char *name)
 {
-	int status = fate(step);
+	int log = memfd_create("log", MFD_CLOEXEC), former = dup(2), status;
+	char text[1024], want[64];
+	ssize_t n;
 
-	return WIFEXITED(status) && WEXITSTATUS(status) == 1;
+	CHECK(log >= 0 && former >= 0 && dup2(log, 2) == 2);
+	status = fate(step);
+	CHECK(dup2(former, 2) == 2);
+	n = pread(log, text, sizeof(text) - 1, 0);
+	CHECK(n >= 0);
+	text[n] = '\0';
+	close(log);
+	close(former);
+	printf("# %s", text);
+	snprintf(want, sizeof(want), "confinement failed at %s: ", name);
+	return WIFEXITED(status) && WEXITSTATUS(status) == 1 && strstr(text, want);
 }
 
 /* --- identity, limits ------------------------------------------------------- */
@@ -230,7 +242,7 @@ static void ask_for_too_much(void)
 TEST(sandbox_identity_fails_without_the_capability)
 {
 	need_root();
-	CHECK(ends(ask_for_too_much));
+	CHECK(ends(ask_for_too_much, "changing identity"));
 }
 
 static void ask_to_be_root(void)
@@ -246,8 +258,8 @@ static void ask_to_stay_root(void)
 TEST(sandbox_identity_never_stays_root)
 {
 	need_root();
-	CHECK(ends(ask_to_be_root));
-	CHECK(ends(ask_to_stay_root));
+	CHECK(ends(ask_to_be_root, "refusing to stay root"));
+	CHECK(ends(ask_to_stay_root, "refusing to stay root"));
 }
 
 static int set_limits(void)
@@ -683,5 +695,5 @@ TEST(confine_calls_back_between_its_steps)
 	need_root();
 	need_landlock();
 	CHECK_EQ(WTERMSIG(fate(confine_calls)), SIGSYS);
-	CHECK(ends(confine_fails));
+	CHECK(ends(confine_fails, "landlock_add_rule"));
 }
