@@ -57,6 +57,20 @@ static void give_debug(struct conn *c, struct pollfd *p)
 	CHECK_EQ(conn_send(c, MSG_WANTED_FILE, debug_from, NULL, 0, NULL, 0, &debug_fd, 1), 0);
 }
 
+/* A worker at the other end of this socket. */
+static pid_t run_worker(int pair[2])
+{
+	pid_t pid = fork();
+
+	CHECK(pid >= 0);
+	if (!pid) {
+		close(pair[0]);
+		_exit(worker_run(pair[1]));
+	}
+	close(pair[1]);
+	return pid;
+}
+
 /* Sends a worker this question and takes its answers, up to two. */
 static void ask(const struct msg_job *question, const uint64_t *words, size_t n,
 		int file, struct msg *m, int answers)
@@ -68,13 +82,7 @@ static void ask(const struct msg_job *question, const uint64_t *words, size_t n,
 	pid_t pid;
 
 	CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) == 0);
-	pid = fork();
-	CHECK(pid >= 0);
-	if (!pid) {
-		close(pair[0]);
-		_exit(worker_run(pair[1]));
-	}
-	close(pair[1]);
+	pid = run_worker(pair);
 	conn_init(&c, pair[0], PEER_WORKER, CONN_READY);
 	CHECK_EQ(conn_send(&c, MSG_JOB, 42, question, sizeof(*question), words,
 			   n * sizeof(*words), &file, 1), 0);
@@ -131,13 +139,9 @@ static int first_gets(unsigned int type, const void *payload, size_t len, bool *
 	CHECK_EQ(conn_send(&c, type, 0, payload, len, NULL, 0, &file,
 			   type == MSG_WANTED_FILE), 0);
 	CHECK_EQ(conn_send(&c, MSG_JOB, 42, &question, sizeof(question), NULL, 0, &file, 1), 0);
-	pid = fork();
-	CHECK(pid >= 0);
-	if (!pid) {
-		close(pair[0]);
-		_exit(worker_run(pair[1]));
-	}
-	close(pair[1]);
+	pid = run_worker(pair);
+	/* its answer, or its end */
+	CHECK_EQ(poll(&(struct pollfd){ .fd = c.fd, .events = POLLIN }, 1, 10000), 1);
 	CHECK(waitpid(pid, &status, 0) == pid);
 	*answered = false;
 	if (!conn_recv(&c, &m)) {
