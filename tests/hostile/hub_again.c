@@ -18,6 +18,8 @@
 #include "tests/hostile/worker_misbehaves.h"
 #include "tests/unit/harness.h"
 
+#define ASKED_NS	(30 * NSEC_PER_SEC)	/* at most, until a file is asked for again */
+
 int worker_run(int fd)
 {
 	struct msg_job_done done = { .exe = 0 };
@@ -57,10 +59,12 @@ static void forgive(struct hub *hub)
 /* Samples meet the file until the hub asks for it. */
 static void sample_until_asked(struct fake_loader *l, uint32_t id)
 {
+	uint64_t end = now_ns() + ASKED_NS;
 	struct msg_entry e = { .entry.state = 0 };
 	struct msg m;
 
 	while (!(e.entry.state & FILE_ASK)) {
+		NEED(now_ns() < end);
 		own_sample_file(l, id);
 		poll(NULL, 0, 50);
 		while (conn_recv(&l->conn, &m) == 0) {
@@ -81,12 +85,13 @@ static void begin(struct conn *status, struct fake_loader *l)
  * file it is read again, its table, too, later and later. */
 TEST(hub_tries_again_what_killed_a_worker)
 {
-	uint64_t since = now_ns();
+	uint64_t since;
 	struct fake_loader l;
 	struct conn status;
 	struct status st;
 
 	begin(&status, &l);
+	since = now_ns();
 	send_file(&l, 2, 'c');
 	own_expect_none(&l, 2);
 	sample_until_asked(&l, 2);
