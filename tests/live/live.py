@@ -326,10 +326,22 @@ def with_stolen(cpu, before, after):
     return cpu * (1 + stolen / max(ran, 1))
 
 
+def cpu_time(pid):
+    """That a process has used, s."""
+    with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as f:
+        return sum(map(int, f.read().rpartition(")")[2].split()[11:13])) / os.sysconf("SC_CLK_TCK")
+
+
+def burns(pid, seconds):
+    """So much CPU time later: a busy machine gives it later, and it has as many samples."""
+    until = cpu_time(pid) + seconds
+    wait_for(lambda: cpu_time(pid) >= until, 120)
+
+
 class CpuLog:
     """The CPU time that a process used from one moment to another, s, with_stolen()."""
     def __init__(self, pid):
-        self.at, self.used, self.host, self.path = [], [], [], f"/proc/{pid}/stat"
+        self.at, self.used, self.host, self.pid = [], [], [], pid
         self.over = threading.Event()
         self.thread = threading.Thread(target=self.follow, daemon=True)
 
@@ -343,10 +355,9 @@ class CpuLog:
 
     def follow(self):
         while not self.over.wait(0.02):
-            with open(self.path) as f:
-                ticks = f.read().rpartition(")")[2].split()[11:13]
+            used = cpu_time(self.pid)
             self.at.append(time.time())
-            self.used.append(sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK"))
+            self.used.append(used)
             self.host.append(ran_and_stolen())
 
     def between(self, begin, end):

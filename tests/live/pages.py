@@ -2,16 +2,51 @@
 """pages - take a process's pages of files out of its memory, as a host does that is short of memory"""
 import contextlib
 import ctypes
+import errno
 import os
+import re
+import shutil
+import signal
 import threading
 
-from live import Skip
+from live import Skip, say, wait_for
 
 SYS_process_madvise, MADV_PAGEOUT = 440, 21
 
 
 class Piece(ctypes.Structure):
     _fields_ = [("at", ctypes.c_void_p), ("len", ctypes.c_size_t)]
+
+
+def copy_on_disk(source, to):
+    """A copy of a file whose pages can be taken: what is not on the disk cannot."""
+    shutil.copy(source, to)
+    with open(to, "rb") as f:
+        os.fsync(f.fileno())
+    return to
+
+
+def resident(pid, ending=""):
+    """How many bytes of files whose names end so a process has mapped that are in memory, but what it wrote there."""
+    sign, n, counts = {"Rss:": 1, "Anonymous:": -1}, 0, False
+    with open(f"/proc/{pid}/smaps", encoding="utf-8") as smaps:
+        for line in smaps:
+            words = line.rstrip("\n").split(maxsplit=5)
+            if re.match("[0-9a-f]+-[0-9a-f]+$", words[0]):
+                counts = len(words) == 6 and words[5].startswith("/") and words[5].endswith(ending)
+            elif counts and words[0] in sign:
+                n += sign[words[0]] * int(words[1]) << 10
+    return n
+
+
+@contextlib.contextmanager
+def going(pid, ending):
+    """Meanwhile more than half of what is resident() goes."""
+    before = resident(pid, ending)
+    yield
+    now = resident(pid, ending)
+    say(f"{ending}: {before >> 10} KiB in memory, then {now >> 10}")
+    assert now < before / 2, f"{ending} of {pid} is still in memory"
 
 
 def page_out(pid, ending=""):
@@ -56,7 +91,7 @@ class MemoryGroup:
     def __init__(self, name):
         self.path = next((p for p in (f"/sys/fs/cgroup/memory/{name}", f"/sys/fs/cgroup/{name}") if self.made(p)), None)
         if not self.path:
-            raise Skip("no memory cgroup can be made")
+            raise Skip("no memory cgroup can be made whose memory can be taken back")
 
     @staticmethod
     def made(path):
@@ -72,13 +107,23 @@ class MemoryGroup:
 
     def reclaim(self):
         """Take back what can be taken: what is in files, and is not dirty."""
-        os.sync()
-        for name, word in (("memory.reclaim", "4G"), ("memory.force_empty", "0")):
-            with contextlib.suppress(OSError):	# EAGAIN: it was less than that
-                with open(f"{self.path}/{name}", "w", encoding="ascii") as f:
-                    f.write(word)
+        name, word = next((x for x in (("memory.reclaim", "4G"), ("memory.force_empty", "0"))
+                           if os.path.exists(f"{self.path}/{x[0]}")))
+        try:
+            with open(f"{self.path}/{name}", "w", encoding="ascii") as f:
+                f.write(word)
+        except OSError as e:	# EAGAIN: it was less than that
+            if e.errno != errno.EAGAIN:
+                raise
 
     def remove(self):
-        """When its last process has ended."""
-        with contextlib.suppress(FileNotFoundError):
+        """And end what still runs in it."""
+        with open(f"{self.path}/cgroup.procs", encoding="ascii") as f:
+            for pid in f:
+                os.kill(int(pid), signal.SIGKILL)
+        wait_for(self.removed)
+
+    def removed(self):
+        with contextlib.suppress(OSError):	# EBUSY: one is ending
             os.rmdir(self.path)
+        return not os.path.exists(self.path)

@@ -4,17 +4,17 @@
 
 One recording of each JDK has the programs of most tests; it is made when the first of them runs."""
 import collections
+import contextlib
 import os
 import re
-import shutil
 import subprocess
 import tempfile
 import time
 
 from hotspot import (HERE, KNOWN, NO_NAME, cpu_limit, jdks, javac, judge, marks, profile,
                      samples_of, stacks_of, when_known)
-from live import Skip, Suite, record, say
-from pages import page_out, paged_out
+from live import Skip, Suite, burns, record, say
+from pages import copy_on_disk, going, page_out, paged_out
 from pprof import read_pprof
 
 suite = Suite()
@@ -271,11 +271,12 @@ OWN_LIBRARY = 'mount --bind "$0" "$1" && shift && exec "$@"'
 
 
 def with_own_library(jdk, name):
-    """Words before a program's: its libjvm.so is a copy that no other process maps, so its pages can be taken."""
+    """Words before a program's: its libjvm.so is a copy that no other process maps, so its pages can be taken.  None:
+    it cannot have one."""
     library = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(jdk.java))), "lib", "server", "libjvm.so")
     if jdk.root or not os.path.exists(library):
-        return jdk.command(classes())
-    copy = shutil.copy(library, os.path.join(tmp.name, name))
+        return None
+    copy = copy_on_disk(library, os.path.join(tmp.name, name))
     return ["unshare", "-m", "--propagation", "private", "sh", "-ec", OWN_LIBRARY, copy, library, jdk.java]
 
 
@@ -285,18 +286,19 @@ def files_paged_out():
     modes = {"compiled": ([], "chain"), "in one heap": (["-XX:-SegmentedCodeCache"], "chain"),
              "interpreted": (["-Xint"], "streams")}
     wanted = [(jdk, how) for jdk in every() for how, (flags, _) in modes.items() if jdk.has(*flags)]
-    running = []
+    running, own = [], []
     try:
         for jdk, how in wanted:
             flags, mode = modes[how]
-            words = with_own_library(jdk, f"libjvm-{len(running)}.so")
-            os.sync()		# what is not on the disk cannot be taken
+            own.append(with_own_library(jdk, f"libjvm-{len(running)}.so"))
+            words = own[-1] or jdk.command(classes())
             running.append(subprocess.Popen([*words, "-Xmx128m", *APART, *flags, "-cp", classes(), "HotspotLoad", "120",
                                              mode], stdout=subprocess.PIPE, text=True))
             assert running[-1].stdout.readline() == "burns\n"
-        time.sleep(1)		# until it is compiled
-        for p in running:
-            assert page_out(p.pid) > 8 << 20
+        for p, words in zip(running, own):
+            burns(p.pid, 1)		# until it is compiled
+            with going(p.pid, "/libjvm.so") if words else contextlib.nullcontext():
+                assert page_out(p.pid) > 8 << 20
         with paged_out([p.pid for p in running]):
             record(OUT, "--duration", "6", "--frequency", "499")
     finally:

@@ -14,7 +14,7 @@ import time
 
 from chance import least
 from live import ROOT, compile_c, folded, leaving_nothing, learned, record, say
-from pages import MemoryGroup, page_out
+from pages import MemoryGroup, copy_on_disk, going, page_out
 from pprof import read_pprof
 from rows import Rows
 
@@ -167,13 +167,18 @@ def judge_all(t, called):
 def own_copy(t, path, name):
     """Of the interpreter and its library, which no other process maps: pages that others have mapped stay.  Words, to
     be followed by others."""
-    exe = shutil.copy(os.path.realpath(path), t.path(name))
+    exe = copy_on_disk(os.path.realpath(path), t.path(name))
     needs = subprocess.run(["ldd", exe], capture_output=True, text=True, check=True).stdout
     library = re.search(r"libpython\S* => (\S+)", needs)
     if not library:
         return [exe]
     # in the place of the one of that name
-    return ["env", "LD_PRELOAD=" + shutil.copy(library.group(1), t.path(name + ".so")), exe]
+    return ["env", "LD_PRELOAD=" + copy_on_disk(library.group(1), t.path(name + ".so")), exe]
+
+
+def own_names(name):
+    """Of what own_copy() made, as resident() takes them."""
+    return f"/{name}", f"/{name}.so"
 
 
 def burns(t, *words, **more):
@@ -195,11 +200,11 @@ def paged_out(t):
     pids = {}
     for i, (path, v) in enumerate(pythons().items()):
         words = own_copy(t, path, f"python-out-{i}")
-        os.sync()		# what is not on the disk cannot be taken
         pids[burns(t, *words, "-S", CHAIN, LIFE, "told")] = v
     time.sleep(1)		# they burn
-    for pid in pids:
-        assert page_out(pid) > 1 << 20
+    for i, pid in enumerate(pids):
+        with going(pid, own_names(f"python-out-{i}")):
+            assert page_out(pid) > 1 << 20
     yield
     judge_all(t, {pid: f"3.{v}" for pid, v in pids.items()})
 
@@ -208,16 +213,19 @@ def paged_out(t):
 def memory_taken_back(t):
     """the kernel took back what a memory cgroup has of files"""
     group = MemoryGroup(f"trifold-test-{os.getpid()}")
-    words = own_copy(t, "/usr/bin/python3", "python-taken")
-    os.sync()
-    for w in words:		# its pages belong to who reads them first
-        with contextlib.suppress(OSError), open(w.rpartition("=")[2], "rb") as f:
-            os.posix_fadvise(f.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-    pid = burns(t, "sh", "-ec", f'echo $$ >{group.path}/cgroup.procs; exec "$@"', "sh", *words, "-S", CHAIN, LIFE, "told")
-    time.sleep(1)
-    group.reclaim()
-    yield
-    group.remove()
+    try:
+        words = own_copy(t, "/usr/bin/python3", "python-taken")
+        for w in words:		# its pages belong to who reads them first
+            with contextlib.suppress(OSError), open(w.rpartition("=")[2], "rb") as f:
+                os.posix_fadvise(f.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        pid = burns(t, "sh", "-ec", f'echo $$ >{group.path}/cgroup.procs; exec "$@"', "sh", *words, "-S", CHAIN, LIFE,
+                    "told")
+        time.sleep(1)
+        with going(pid, own_names("python-taken")):
+            group.reclaim()
+        yield
+    finally:
+        group.remove()
     judge_all(t, {pid: group.path})
 
 
