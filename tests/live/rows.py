@@ -13,12 +13,13 @@ import time
 
 from accounts import Watcher
 from live import TRIFOLD, Skip, ends_with_us, folded, leaving_nothing, learned, say, scratch, tap, wait_for
+from pprof import read_pprof
 
 RECORDERS = 4		# beside a `trifold run`, at a time: SUBSCRIBERS of symbolizerd/hub/status.h but the viewer
 VISITS = ("line_visits", "line_put_off", "jit_visits", "managed_visits")
 SHARES = "[limits]\ncpu_share = 50\nlines_share = 50\n"	# other tests' programs want names, too
 LEARN = 10		# s
-QUIET = 2		# s; LINES_GAP_NS of symbolizerd/knowledge/source_lines.h is 1
+QUIET = 3		# s; JIT_GAP_NS of symbolizerd/knowledge/jit.h is 2, LINES_GAP_NS of source_lines.h 1
 
 
 def be_nice(pid, nice):
@@ -52,7 +53,8 @@ def learn():
         if not a or a["hub.exes_waiting"] or now != seen:
             seen, since = now, time.time()
         time.sleep(0.2)
-    say(f"learned for {time.time() - begin:.1f} s")
+    quiet = time.time() >= since + QUIET
+    say(f"learned for {time.time() - begin:.1f} s" + ("" if quiet else ", and then gave up: there was something new"))
 
 
 class Row:
@@ -104,6 +106,11 @@ class Rows:
     @functools.cache
     def folded(self, key):
         return folded(self.out(key))
+
+    @functools.cache
+    def pprof(self, key="pprof"):
+        """As read_pprof() has it: for each of several rows."""
+        return read_pprof(self.out(key))
 
     def stacks(self, process, key="folded"):
         """[(frames, count)] of this name in a .folded output, from when its tables were there."""

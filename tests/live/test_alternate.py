@@ -9,7 +9,6 @@ import subprocess
 
 from debug import DEBUG, make_debug_folder
 from live import ROOT, Skip, say
-from pprof import read_pprof
 from rows import Rows
 
 rows = Rows({"pprof": [".pb.gz"]}, seconds=4, hz=499)
@@ -83,7 +82,7 @@ def start(t, programs, files):
 
 
 def stacks_of(t, program):
-    return [(f, n) for labels, f, n in read_pprof(t.out("pprof")) if program.name in labels.values()]
+    return [(f, n) for labels, f, n in t.pprof() if program.name in labels.values()]
 
 
 def counts(chains, stacks):

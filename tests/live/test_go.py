@@ -9,7 +9,6 @@ import subprocess
 import tempfile
 
 from live import LEARNING, ROOT, Skip, has_chain, say
-from pprof import read_pprof
 from rows import Rows
 
 rows = Rows({"folded": [".folded"], "pprof": [".pb.gz"]}, seconds=6, hz=997)
@@ -99,7 +98,7 @@ def variants(t):
     for e in exes:
         name = os.path.basename(e)
         share(users(t, name), lambda f: f[:len(CHAIN)] == CHAIN, name, 0.95)
-    stacks = read_pprof(t.out("pprof"))
+    stacks = t.pprof()
     for e, p in zip(exes, running):
         want = p.said.split("\n\n")[0].splitlines()
         name = os.path.basename(e)

@@ -7,7 +7,6 @@ import subprocess
 
 from debug import DEBUG, make_debug_folder
 from live import ROOT, say
-from pprof import read_pprof
 from rows import Rows
 
 rows = Rows({"pprof": [".pb.gz"]}, seconds=4, hz=499)
@@ -33,7 +32,7 @@ def chain():
 
 def stacks_of(t, name):
     """Stacks [(frames, count)] of the program called name, innermost first."""
-    return [(frames, n) for labels, frames, n in read_pprof(t.out("pprof")) if name in labels.values()]
+    return [(frames, n) for labels, frames, n in t.pprof() if name in labels.values()]
 
 
 def names(frames):

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Python programs come out as Python itself sees them: functions, files and lines."""
 import contextlib
-import functools
 import glob
 import os
 import re
@@ -65,13 +64,8 @@ def own_frames(frames):
 
 def of_process(t, pid):
     """[(outermost first, count)] of a process, but for stacks that met files without a table yet"""
-    return [(f, n) for labels, f, n in read_cached(t.out("pprof"))
+    return [(f, n) for labels, f, n in t.pprof()
             if labels.get("pid") == pid and labels.get("stack_end") not in ("no_table", "file_unknown")]
-
-
-@functools.cache
-def read_cached(path):
-    return read_pprof(path)
 
 
 def functions_of(t, pid):
@@ -283,7 +277,7 @@ def short_lives(t):
     # before the others, of which there may be many
     t.start("sh", "-c", f"while :; do {path} -S -E {os.path.join(HERE, 'python_short.py')}; done", nice=-15)
     yield
-    stacks = [([x.rpartition(" ")[0] for x in reversed(f)], n) for labels, f, n in read_cached(t.out("pprof"))
+    stacks = [([x.rpartition(" ")[0] for x in reversed(f)], n) for labels, f, n in t.pprof()
               if labels.get("comm") == "python-short"]
     total = sum(n for f, n in stacks if "<module>" in f)
     named = sum(n for f, n in stacks if "<module>" in f and NO_NAME not in f)

@@ -13,7 +13,6 @@ import subprocess
 import tempfile
 
 from live import ROOT, Skip, compile_c, say
-from pprof import read_pprof
 from rows import Rows
 
 rows = Rows({"pprof": [".pb.gz"]}, seconds=6, hz=499)
@@ -100,17 +99,17 @@ def start(t, commands, **more):
 
 
 @functools.cache
-def stacks_by_pid(path):
+def stacks_by_pid(t):
     """{number: [(functions, count)]}, outermost first, without samples that came before their files' tables."""
     found = collections.defaultdict(list)
-    for labels, frames, n in read_pprof(path):
+    for labels, frames, n in t.pprof():
         if labels.get("stack_end") not in ("no_table", "file_unknown"):
             found[labels["pid"]].append(([f.rpartition(" ")[0] for f in reversed(frames)], n))
     return found
 
 
 def stacks_of(t, pid):
-    return stacks_by_pid(t.out("pprof"))[pid]
+    return stacks_by_pid(t)[pid]
 
 
 def short(name):
