@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`trifold snapshot` of live processes: what it keeps, what it says, and that the
 process runs on, whatever becomes of trifold."""
+import contextlib
 import gzip
 import os
 import pty
@@ -263,8 +264,7 @@ def slow_reader(directory):
     reader = os.path.join(directory, "trifold-symbolizerd")
     os.unlink(reader)
     with open(reader, "w", encoding="utf-8") as f:
-        f.write("#!/bin/sh\nwhile read -r line; do\n[ \"$line\" = end ] || continue\n"
-                "echo read; read -r line; exec sleep 60; done\n")
+        f.write("#!/bin/sh\nsed -n '/^end$/q'; echo read; read -r line; exec sleep 60\n")
     os.chmod(reader, 0o755)
 
 
@@ -289,12 +289,11 @@ def killed_in_between():
                     wait_for(lambda: stands() and stands())
                     if how == "killed":
                         t.kill()
-                    said = t.communicate()[1].decode()
-                finally:
-                    try:
+                    t.wait(60)
+                finally:	# its reader has what it says open, too
+                    with contextlib.suppress(ProcessLookupError):
                         os.killpg(t.pid, signal.SIGKILL)
-                    except ProcessLookupError:
-                        pass
+                    said = t.communicate()[1].decode()
                 runs_on(p)
                 assert not os.path.exists(os.path.join(tmp, "x.gz"))
                 if how == "waits":
