@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Samples are not lost to short lives: mixed load and compile storm, 60 s each.
+"""Samples are not lost to short lives: mixed load and compile storm, 25 s each.
 
 Delivered / taken >= 99.9 %.  The goals for native stacks (all frames in files)
 complete to their root are 99 % and 97 %.  The load has a cgroup of its own, so
@@ -17,7 +17,7 @@ from loads import LOADS
 from targets import cgroups, hierarchy
 
 suite = Suite()
-SECONDS = os.environ.get("SECONDS_EACH", "60")
+SECONDS = os.environ.get("SECONDS_EACH", "25")
 
 
 SLACK = 0.03
@@ -42,7 +42,7 @@ def under(load, goal):
     with scratch() as tmp, apart(load) as path:
         w = Watcher()
         record(os.path.join(tmp, "out.folded"), "--cgroup", path, "--duration", SECONDS,
-               "--frequency", "20", timeout=int(SECONDS) + 60)
+               "--frequency", "47", timeout=int(SECONDS) + 60)
         w.done = True
         w.join(6)
     a = w.last
