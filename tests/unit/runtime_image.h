@@ -74,12 +74,17 @@ static inline void image_survive_truncated(const struct elf_image *im)
 		image_survive(im->b, len);
 }
 
-static inline void image_survive_flipped(struct elf_image *im)
+/* Each bit; of bytes that `like` has in the same place, whose bits were all flipped: one. */
+static inline void image_survive_flipped(struct elf_image *im, const struct elf_image *like)
 {
 	for (size_t bit = 0; bit < 8 * im->n; bit++) {
-		im->b[bit / 8] ^= 1 << bit % 8;
+		size_t at = bit / 8;
+
+		if (like && im->b[at] == like->b[at] && bit % 8 != at % 8)
+			continue;
+		im->b[at] ^= 1 << bit % 8;
 		image_survive(im->b, im->n);
-		im->b[bit / 8] ^= 1 << bit % 8;
+		im->b[at] ^= 1 << bit % 8;
 	}
 }
 

@@ -209,7 +209,7 @@ TEST(python_flipped)
 {
 	for (uint32_t minor = 6; minor <= 13; minor += 7) {
 		py_make(&image, minor, true, false);
-		image_survive_flipped(&image.im);
+		image_survive_flipped(&image.im, NULL);
 	}
 }
 
