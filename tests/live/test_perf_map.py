@@ -11,7 +11,7 @@ import tempfile
 import time
 
 from chance import least
-from live import Skip, Suite, compile_c, folded, learned, record, say
+from live import Skip, Suite, compile_c, folded, has_chain, learned, record, say
 from pprof import read_pprof
 
 suite = Suite()
@@ -50,9 +50,7 @@ def chain(mode):
 
 def with_chain(found, names):
     """Samples with all of names one after the other."""
-    n = len(names)
-    return sum(count for frames, count in found
-               if any(frames[i:i + n] == names for i in range(len(frames) - n + 1)))
+    return sum(n for frames, n in found if has_chain(frames, names))
 
 
 @functools.cache
@@ -112,13 +110,18 @@ def late():
     is_named("late", share=0.3)
 
 
+def becomes(mode, then):
+    """The first function's chain comes, then the other's."""
+    found = of(mode)
+    old, new = with_chain(found, chain(mode)), with_chain(found, chain(then))
+    say(f"{old} before, {new} then, of {count(found)}")
+    assert old >= 30 and new >= 30 and old + new >= 0.95 * count(found), found[:5]
+
+
 @suite.test
 def grown():
     """a map that grows names the new code, too"""
-    found = of("grow")
-    old, new = with_chain(found, chain("grow")), with_chain(found, chain("grown"))
-    say(f"{old} before, {new} then, of {count(found)}")
-    assert old >= 30 and new >= 30 and old + new >= 0.95 * count(found), found[:5]
+    becomes("grow", "grown")
 
 
 @suite.test
@@ -130,10 +133,7 @@ def memfd():
 @suite.test
 def used_again():
     """memory that is used again for another function has its name soon, not the old one"""
-    found = of("reuse")
-    old, new = with_chain(found, chain("reuse")), with_chain(found, chain("reused"))
-    say(f"{old} before, {new} then, of {count(found)}")
-    assert old >= 30 and new >= 30 and old + new >= 0.95 * count(found), found[:5]
+    becomes("reuse", "reused")
 
 
 @suite.test
