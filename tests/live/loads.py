@@ -155,6 +155,13 @@ def storm():
             yield
 
 
+@contextlib.contextmanager
+def drizzle():
+    """Short lives with pauses: something to sample, a third of a CPU's time."""
+    with processes(["while :; do /bin/sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done'; sleep 0.02; done"], "/"):
+        yield
+
+
 def numbered(template, out, i):
     """A copy of an executable that is another one: a symbol and its build ID."""
     data = bytearray(template)
@@ -199,7 +206,7 @@ def write(tmp, name, text):
         f.write(text)
 
 
-LOADS = {"idle": idle, "deep": deep, "python": python, "mixed": mixed, "storm": storm, "swarm": swarm}
+LOADS = {"idle": idle, "drizzle": drizzle, "deep": deep, "python": python, "mixed": mixed, "storm": storm, "swarm": swarm}
 
 if __name__ == "__main__":
     # loads.py NAME SECONDS: a load alone, to try things beside it

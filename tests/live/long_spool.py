@@ -8,6 +8,7 @@ AWAY_MINUTES in the environment: how long.
 import os
 
 from live import Suite
+from loads import storm
 from test_spool import outage
 
 suite = Suite()
@@ -17,7 +18,7 @@ MINUTES = float(os.environ.get("AWAY_MINUTES", "10"))
 @suite.test
 def away():
     """nothing is lost; what the last look does not call delivered was under way"""
-    a = outage([], MINUTES * 60)
+    a = outage([], MINUTES * 60, storm)
     assert a.lost() == {}, a.lost()
     assert a.delivered() > 0.9 * a.taken()
 

@@ -15,7 +15,7 @@ import time
 
 from accounts import Watcher
 from live import DAEMONS, ROOT, TRIFOLD, Suite, parent_of, pids_of, say, scratch, wait_for
-from loads import storm
+from loads import drizzle, storm
 from wire import below
 
 suite = Suite()
@@ -340,7 +340,7 @@ def one_run(tmp, conf, hears, *args, **env):
 @suite.test
 def precedence():
     """a receiver sees: option over variable of profiles over variable over file"""
-    with scratch() as tmp, receivers(tmp, a="200", b="200", c="200", d="200") as r, storm():
+    with scratch() as tmp, receivers(tmp, a="200", b="200", c="200", d="200") as r, drizzle():
         path = write(os.path.join(tmp, "x.conf"), "\n".join((
             "[sampling]", "frequency = 47", "interval = 1", "[tables]", "budget = 64", "idle = 300",
             "[export]", "endpoint = " + r["a"].url, "headers = x-from=hidden-file",
@@ -444,7 +444,7 @@ def reload():
 @suite.test
 def reload_rescues():
     """away from a receiver that takes nothing: what waited for it goes to the other"""
-    with scratch() as tmp, receivers(tmp, a="503", b="200") as r, storm():
+    with scratch() as tmp, receivers(tmp, a="503", b="200") as r, drizzle():
         w = Watcher()
         path = write(os.path.join(tmp, "x.conf"), conf_text(r["a"].url))
         run = Run(tmp, path)
@@ -462,7 +462,7 @@ def reload_rescues():
 @suite.test
 def more_receivers():
     """sections of a name are receivers of their own, at the start and by a reload"""
-    with scratch() as tmp, receivers(tmp, a="200", b="200", c="200") as r, storm():
+    with scratch() as tmp, receivers(tmp, a="200", b="200", c="200") as r, drizzle():
         w = Watcher()
         second = f'[export "second"]\nendpoint = {r["b"].url}\nheaders = x-from=hidden-b\n'
         path = write(os.path.join(tmp, "x.conf"), conf_text(r["a"].url, more="headers = x-from=hidden-a\n" + second))

@@ -11,7 +11,7 @@ import time
 
 from accounts import Watcher
 from live import DAEMONS, TRIFOLD, Suite, ends_with_us, exporter_uid, main_of, say, scratch, wait_for
-from loads import storm
+from loads import drizzle
 
 suite = Suite()
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -46,9 +46,9 @@ def bodies(where):
             for n in sorted(os.listdir(where)) if n.endswith(".body")]
 
 
-def outage(victims, seconds=0):
+def outage(victims, seconds=0, load=drizzle):
     """The account at the end.  The receiver is away while the victims are killed, and for so long at least."""
-    with scratch() as tmp, storm():
+    with scratch() as tmp, load():
         os.chmod(tmp, 0o755)
         spool = f"{tmp}/spool"
         os.mkdir(spool, 0o700)
