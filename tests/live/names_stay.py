@@ -46,9 +46,9 @@ def copies(exe, tmp, name, n):
 class Services:
     """Programs that run when they are told to."""
 
-    def __init__(self, paths):
+    def __init__(self, paths, before=ends_with_us):
         self.all = [subprocess.Popen([path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                                     preexec_fn=ends_with_us) for path in paths]
+                                     preexec_fn=before) for path in paths]
 
     def run(self, which, ms=BURST):
         """Each for so long in this function, one after the other."""
@@ -64,8 +64,8 @@ class Services:
 
 
 @contextlib.contextmanager
-def services(paths):
-    s = Services(paths)
+def services(paths, **more):
+    s = Services(paths, **more)
     try:
         yield s
     finally:
