@@ -169,7 +169,7 @@ def cpu_limit(seconds):
 LANES = 2		# programs of a profile at a time
 
 
-def profile(out, command, *runs, hz="499"):
+def profile(out, command, *runs, hz="997"):
     """Programs that begin, one after another in LANES, when trifold has seen one of this JVM's: of each
     of runs, (words before the command, words after it, how often it runs), its [Stack].  One recording
     has them all."""

@@ -5,15 +5,15 @@
 One recording of each JDK has the programs of most tests; it is made when the first of them runs."""
 import collections
 import contextlib
+import glob
 import os
 import re
 import subprocess
 import tempfile
-import time
 
 from hotspot import (HERE, KNOWN, NO_NAME, cpu_limit, jdks, javac, judge, marks, profile,
                      samples_of, stacks_of, when_known)
-from live import Skip, Suite, burns, record, say
+from live import Skip, Suite, cpu_time, record, say, wait_for
 from pages import copy_on_disk, going, page_out, paged_out
 from pprof import read_pprof
 
@@ -58,7 +58,7 @@ def classes():
 class Run:
     """A program: HotspotLoad with these flags and words, or words of another class; it ends after so many seconds
     of CPU time, or by itself."""
-    def __init__(self, flags, *words, cpu=2, times=1):
+    def __init__(self, flags, *words, cpu=1, times=1):
         self.flags, self.words, self.cpu, self.times = flags, words, cpu, times
 
     def row(self):
@@ -232,14 +232,14 @@ def class_archive(jdk):
 def class_archive_paged_out():
     """each version: the same on pages that are not in memory"""
     for jdk in thorough():
-        if not jdk.has("-Xshare:on"):
+        chains = {"sort": CALLS["sort"], "chain": [PLAIN[-2]], "streams": CALLS["streams"]}
+        archives = [own_archive(jdk, f"own-{jdk.feature}-{mode}.jsa") for mode in chains]
+        if not archives[0] or not jdk.has("-Xshare:on", *archives[0]):
             say(f"{jdk.feature} has none")
             continue
-        for mode, chain in (("sort", CALLS["sort"]), ("chain", [PLAIN[-2]]),
-                            ("streams", CALLS["streams"])):
-            stacks = out_of_memory(jdk, mode)
+        for (mode, chain), stacks in zip(chains.items(), out_of_memory(jdk, dict(zip(chains, archives)))):
             judge(f"{jdk.feature} {mode}, paged out", stacks, *TOP, rf"HotspotLoad\.{mode}",
-                  *chain, BURN)
+                  *chain, BURN, minimum=150)
             # what BPF could read of such a method's names is not all that is said
             classless = [s for s in stacks if any(re.fullmatch(r"sum|reduce|accept|copyInto", m)
                                                   for m in s.methods)]
@@ -249,22 +249,58 @@ def class_archive_paged_out():
             good = sum(n for line, n in lined if line == marks()[mode])
             total = sum(n for _, n in lined)
             say(f"{good} of {total} with their line")
-            assert total > 300 and good >= 0.99 * total, lined[:5]
+            assert total > 100 and good >= 0.99 * total, lined[:5]
 
 
-def out_of_memory(jdk, mode):
-    """Stacks of a program whose archive is taken out of memory before trifold meets it."""
-    with subprocess.Popen([*jdk.command(classes()), *APART, "-Xshare:auto", "-cp", classes(),
-                           "HotspotLoad", "30", mode], stdout=subprocess.PIPE, text=True) as p:
-        try:
+@contextlib.contextmanager
+def burning(*commands):
+    """Programs that burn from now on."""
+    with contextlib.ExitStack() as ends:
+        running = []
+        for words in commands:
+            running.append(ends.enter_context(subprocess.Popen(words, stdout=subprocess.PIPE, text=True)))
+            ends.callback(running[-1].kill)
+        for p in running:
             assert p.stdout.readline() == "burns\n"
-            time.sleep(1)       # until it is compiled: nothing but us touches names then
-            taken = page_out(p.pid, ".jsa")
-            assert taken > 1 << 20, taken
-            record(OUT, "--pid", str(p.pid), "--duration", "3", "--frequency", "499")
-        finally:
-            p.kill()
-    return stacks_of(OUT)
+        yield running
+
+
+def all_burn(running):
+    """Until each has had another second of CPU time, and is compiled."""
+    until = [(p.pid, cpu_time(p.pid) + 1) for p in running]
+    wait_for(lambda: all(cpu_time(pid) >= s for pid, s in until), 300)
+
+
+def plain(jdk, mode, *flags, words=None):
+    """Words of a program of its own, which is ended: HotspotLoad in this mode, with burn() apart.
+    words: in place of those before a program's."""
+    return [*(words or jdk.command(classes())), *APART, *flags, "-cp", classes(), "HotspotLoad", "900", mode]
+
+
+def of(running):
+    """Words that record these."""
+    return [w for p in running for w in ("--pid", str(p.pid))]
+
+
+def own_archive(jdk, name):
+    """Flags of a copy of the class archive, which no other process maps: pages that others map stay."""
+    home = os.path.dirname(os.path.dirname(os.path.realpath(jdk.root + jdk.java)))
+    archives = glob.glob(f"{glob.escape(home)}/**/server/classes.jsa", recursive=True)
+    # where a JDK in a root of its own has it, too
+    return ["-XX:+UnlockDiagnosticVMOptions",
+            "-XX:SharedArchiveFile=" + copy_on_disk(archives[0], os.path.join(classes(), name))] if archives else []
+
+
+def out_of_memory(jdk, modes):
+    """Stacks of each of these programs, {mode: flags}, whose archive is taken out of memory before trifold meets it."""
+    with burning(*(plain(jdk, mode, "-Xshare:auto", *flags) for mode, flags in modes.items())) as running:
+        all_burn(running)       # nothing but us touches names then
+        for p in running:
+            with going(p.pid, ".jsa"):
+                assert page_out(p.pid, ".jsa") > 1 << 20
+        record(OUT, *of(running), "--duration", "6", "--frequency", "997")
+    stacks = stacks_of(OUT)
+    return [[s for s in stacks if s.pid == p.pid] for p in running]
 
 
 OWN_LIBRARY = 'mount --bind "$0" "$1" && shift && exec "$@"'
@@ -286,25 +322,15 @@ def files_paged_out():
     modes = {"compiled": ([], "chain"), "in one heap": (["-XX:-SegmentedCodeCache"], "chain"),
              "interpreted": (["-Xint"], "streams")}
     wanted = [(jdk, how) for jdk in every() for how, (flags, _) in modes.items() if jdk.has(*flags)]
-    running, own = [], []
-    try:
-        for jdk, how in wanted:
-            flags, mode = modes[how]
-            own.append(with_own_library(jdk, f"libjvm-{len(running)}.so"))
-            words = own[-1] or jdk.command(classes())
-            running.append(subprocess.Popen([*words, "-Xmx128m", *APART, *flags, "-cp", classes(), "HotspotLoad", "120",
-                                             mode], stdout=subprocess.PIPE, text=True))
-            assert running[-1].stdout.readline() == "burns\n"
+    own = [with_own_library(jdk, f"libjvm-{i}.so") for i, (jdk, _) in enumerate(wanted)]
+    with burning(*(plain(jdk, modes[how][1], "-Xmx128m", *modes[how][0], words=words)
+                   for (jdk, how), words in zip(wanted, own))) as running:
+        all_burn(running)
         for p, words in zip(running, own):
-            burns(p.pid, 1)		# until it is compiled
             with going(p.pid, "/libjvm.so") if words else contextlib.nullcontext():
                 assert page_out(p.pid) > 8 << 20
         with paged_out([p.pid for p in running]):
             record(OUT, "--duration", "6", "--frequency", "499")
-    finally:
-        for p in running:
-            p.kill()
-            p.wait()
     by_pid = collections.defaultdict(list)
     for s in stacks_of(OUT):
         by_pid[s.pid].append(s)
@@ -409,7 +435,7 @@ def many_methods():
     """ten thousand methods, each with its own name"""
     with tempfile.TemporaryDirectory(prefix="trifold-test-hotspot-many-") as folder:
         javac(classes(), os.path.join(HERE, "HotspotLoad.java"), *many_sources(folder, 100, 100))
-    stacks, = profile(OUT, first().command(classes()), Run([], "HotspotLoad", "10", "many", "100", cpu=0).row(), hz="997")
+    stacks, = profile(OUT, first().command(classes()), Run([], "HotspotLoad", "60", "many", "100", cpu=6).row())
     java = [s for s in stacks if s.has(*TOP, r"HotspotLoad\.many") and not s.learning()]
     total = sum(s.count for s in java)
     seen = {m for s in java for m in s.methods if m.startswith("Many") and ".m" in m}
@@ -417,7 +443,7 @@ def many_methods():
     broken = sum(s.count for s in stacks if s.java() and s.broken() and not s.learning())
     say(f"{total} samples, {len(seen)} methods, {nameless} with a frame without a name, "
         f"{broken} broken")
-    assert total > 3000 and len(seen) > 1000 and nameless == 0
+    assert total > 1500 and len(seen) > 1000 and nameless == 0
     assert broken <= 0.01 * total
 
 
@@ -446,15 +472,12 @@ def short_lives(jdk):
 @suite.test
 def started_before():
     """each version: a program that ran before trifold did"""
-    for jdk in all_jdks().values():
-        with subprocess.Popen([*jdk.command(classes()), *APART, "-cp", classes(), "HotspotLoad",
-                               "30", "chain"], stdout=subprocess.PIPE, text=True) as p:
-            try:
-                assert p.stdout.readline() == "burns\n"
-                record(TIMED, "--pid", str(p.pid), "--duration", "3", "--frequency", "499")
-            finally:
-                p.kill()
-        judge(f"{jdk.feature} started before", when_known(samples_of(TIMED), *TOP), *PLAIN, row=True)
+    with burning(*(plain(jdk, "chain") for jdk in every())) as running:
+        record(TIMED, *of(running), "--duration", str(2 + len(running)), "--frequency", "997")
+    samples = samples_of(TIMED)
+    for jdk, p in zip(every(), running):
+        judge(f"{jdk.feature} started before", when_known([x for x in samples if x[1].pid == p.pid], *TOP), *PLAIN,
+              row=True, minimum=150)
 
 
 @suite.test
@@ -475,17 +498,8 @@ def root_of_its_own():
 @suite.test
 def whole_machine():
     """two JVMs at once, each called java and the class that it runs"""
-    running = [subprocess.Popen([*j.command(classes()), *APART, "-cp", classes(), "HotspotLoad",
-                                 "30", mode], stdout=subprocess.PIPE, text=True)
-               for j, mode in zip(list(all_jdks().values())[:2] * 2, ("chain", "virtuals"))]
-    try:
-        for p in running:
-            assert p.stdout.readline() == "burns\n"
+    with burning(*(plain(j, mode) for j, mode in zip(every()[:2] * 2, ("chain", "virtuals")))):
         said = record(OUT, "--duration", "4", "--frequency", "499")
-    finally:
-        for p in running:
-            p.kill()
-            p.communicate()
     assert "none lost" in said, said
     stacks = stacks_of(OUT)
     for mode, chain in (("chain", PLAIN[2:]), ("virtuals", [r"HotspotLoad\.virtuals",
