@@ -9,8 +9,8 @@ suite = Suite()
 
 @suite.test
 def stay():
-    """sixty programs of 120,000 symbols come and go: ten services that seldom run lose no name"""
-    names_stay(60)
+    """thirty programs of 120,000 symbols come and go: ten services that seldom run lose no name"""
+    names_stay(30)
 
 
 suite.run()
