@@ -332,10 +332,10 @@ def cpu_time(pid):
         return sum(map(int, f.read().rpartition(")")[2].split()[11:13])) / os.sysconf("SC_CLK_TCK")
 
 
-def burns(pid, seconds):
-    """So much CPU time later: a busy machine gives it later, and it has as many samples."""
-    until = cpu_time(pid) + seconds
-    wait_for(lambda: cpu_time(pid) >= until, 120)
+def burns(seconds, *pids):
+    """So much CPU time of each later: a busy machine gives it later, and it has as many samples."""
+    until = [(pid, cpu_time(pid) + seconds) for pid in pids]
+    wait_for(lambda: all(cpu_time(pid) >= at for pid, at in until), 300)
 
 
 class CpuLog:

@@ -13,7 +13,7 @@ import tempfile
 
 from hotspot import (HERE, KNOWN, NO_NAME, cpu_limit, jdks, javac, judge, marks, profile,
                      samples_of, stacks_of, when_known)
-from live import Skip, Suite, cpu_time, record, say, wait_for
+from live import Skip, Suite, burns, record, say
 from pages import copy_on_disk, going, page_out, paged_out
 from pprof import read_pprof
 
@@ -265,12 +265,6 @@ def burning(*commands):
         yield running
 
 
-def all_burn(running):
-    """Until each has had another second of CPU time, and is compiled."""
-    until = [(p.pid, cpu_time(p.pid) + 1) for p in running]
-    wait_for(lambda: all(cpu_time(pid) >= s for pid, s in until), 300)
-
-
 def plain(jdk, mode, *flags, words=None):
     """Words of a program of its own, which is ended: HotspotLoad in this mode, with burn() apart.
     words: in place of those before a program's."""
@@ -294,7 +288,7 @@ def own_archive(jdk, name):
 def out_of_memory(jdk, modes):
     """Stacks of each of these programs, {mode: flags}, whose archive is taken out of memory before trifold meets it."""
     with burning(*(plain(jdk, mode, "-Xshare:auto", *flags) for mode, flags in modes.items())) as running:
-        all_burn(running)       # nothing but us touches names then
+        burns(1, *(p.pid for p in running))     # until it is compiled: nothing but us touches names then
         for p in running:
             with going(p.pid, ".jsa"):
                 assert page_out(p.pid, ".jsa") > 1 << 20
@@ -325,7 +319,7 @@ def files_paged_out():
     own = [with_own_library(jdk, f"libjvm-{i}.so") for i, (jdk, _) in enumerate(wanted)]
     with burning(*(plain(jdk, modes[how][1], "-Xmx128m", *modes[how][0], words=words)
                    for (jdk, how), words in zip(wanted, own))) as running:
-        all_burn(running)
+        burns(1, *(p.pid for p in running))     # until it is compiled
         for p, words in zip(running, own):
             with going(p.pid, "/libjvm.so") if words else contextlib.nullcontext():
                 assert page_out(p.pid) > 8 << 20

@@ -9,15 +9,14 @@ import shutil
 import subprocess
 import tempfile
 import threading
-import time
 
 from chance import least
-from live import ROOT, compile_c, folded, leaving_nothing, learned, record, say
+from live import ROOT, burns, compile_c, folded, leaving_nothing, learned, record, say
 from pages import MemoryGroup, copy_on_disk, going, page_out
 from pprof import read_pprof
 from rows import Rows
 
-rows = Rows({"pprof": [".pb.gz"]}, seconds=8, hz=499)
+rows = Rows({"pprof": [".pb.gz"]}, seconds=5, hz=997)
 HERE = os.path.join(ROOT, "tests", "live")
 CHAIN = os.path.join(HERE, "python_chain.py")
 tmp = tempfile.TemporaryDirectory(prefix="trifold-test-python-")
@@ -175,7 +174,7 @@ def own_names(name):
     return f"/{name}", f"/{name}.so"
 
 
-def burns(t, *words, **more):
+def started(t, *words, **more):
     """A program that says its number, or a child's, and then burns; that number."""
     return int(t.start(*words, **more).stdout.readline())
 
@@ -183,7 +182,7 @@ def burns(t, *words, **more):
 @rows.test
 def forked_children(t):
     """a child of fork(), which runs Python only: each version"""
-    pids = {burns(t, path, "-S", CHAIN, LIFE, "forked"): v for path, v in pythons().items()}
+    pids = {started(t, path, "-S", CHAIN, LIFE, "forked"): v for path, v in pythons().items()}
     yield
     judge_all(t, {pid: f"3.{v}" for pid, v in pids.items()})
 
@@ -194,8 +193,8 @@ def paged_out(t):
     pids = {}
     for i, (path, v) in enumerate(pythons().items()):
         words = own_copy(t, path, f"python-out-{i}")
-        pids[burns(t, *words, "-S", CHAIN, LIFE, "told")] = v
-    time.sleep(1)		# they burn
+        pids[started(t, *words, "-S", CHAIN, LIFE, "told")] = v
+    burns(0.3, *pids)
     for i, pid in enumerate(pids):
         with going(pid, own_names(f"python-out-{i}")):
             assert page_out(pid) > 1 << 20
@@ -212,9 +211,9 @@ def memory_taken_back(t):
         for w in words:		# its pages belong to who reads them first
             with contextlib.suppress(OSError), open(w.rpartition("=")[2], "rb") as f:
                 os.posix_fadvise(f.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-        pid = burns(t, "sh", "-ec", f'echo $$ >{group.path}/cgroup.procs; exec "$@"', "sh", *words, "-S", CHAIN, LIFE,
+        pid = started(t, "sh", "-ec", f'echo $$ >{group.path}/cgroup.procs; exec "$@"', "sh", *words, "-S", CHAIN, LIFE,
                     "told")
-        time.sleep(1)
+        burns(0.3, pid)
         with going(pid, own_names("python-taken")):
             group.reclaim()
         yield
@@ -240,7 +239,7 @@ def not_begun(t):
     """a function that has not begun yet is at its first line: each version"""
     where = marks()
     chain = [f"traced python_chain.py:{where['traced']}", f"not_begun python_chain.py:{where['begun']}", "burn"]
-    pids = {burns(t, path, "-S", CHAIN, LIFE, "traced"): v for path, v in pythons().items()}
+    pids = {started(t, path, "-S", CHAIN, LIFE, "traced"): v for path, v in pythons().items()}
     yield
     for pid, v in pids.items():
         say(f"3.{v}:")
@@ -353,7 +352,7 @@ def a_liar_beside_others():
         subprocess.Popen([next(iter(pythons())), "-S", CHAIN, "3", "by_sort"])))
     timer.start()               # when the other has as much as it can get
     try:
-        said = record(out, "--frequency", "499", "--duration", "10")
+        said = record(out, "--frequency", "997", "--duration", "10")
     finally:
         timer.join()
         for p in running:
@@ -361,7 +360,7 @@ def a_liar_beside_others():
             p.wait()
     assert "none lost" in said, said
     stacks = [(f, n) for f, n in folded(out) if f[0].endswith(" python_chain.py") and "<module>" in f]
-    share(stacks, lambda f: NO_NAME not in f, 0.99, 300)
+    share(stacks, lambda f: NO_NAME not in f, 0.99, 200)
 
 
 @rows.test

@@ -185,7 +185,7 @@ def agrees():
 def away(signal_, seconds, lost_at_most):
     with machine() as (m, tmp), busy() as perl:
         with recorded(tmp) as samples:
-            burns(perl.pid, 0.5)
+            burns(0.5, perl.pid)
             before, taken = units.account()["samples"], Taken()
             m.end(signal_)
             at, without = taken.now(), Window(perl.pid)
@@ -225,11 +225,11 @@ def restarted():
 def stopped():
     """SIGTERM ends it: no sample is taken any more, none is lost, and nothing is kept"""
     with machine() as (m, _), busy() as perl:
-        burns(perl.pid, 0.3)
+        burns(0.3, perl.pid)
         taken = Taken()
         m.end(signal.SIGTERM)
         at = taken.now()
-        burns(perl.pid, 0.5)
+        burns(0.5, perl.pid)
         assert taken.now() == at
         assert "event" not in m.store.names(), m.store.names()
         wait_for(lambda: not units.account()["loaderd_up"])
@@ -291,7 +291,7 @@ def both():
 def other_layouts():
     """what a loaderd with other layouts has left is let go, and its program ends"""
     with machine() as (m, _), busy() as perl:
-        burns(perl.pid, 0.3)
+        burns(0.3, perl.pid)
         taken = Taken()
         m.end()
         with m.store.lock:
@@ -300,7 +300,7 @@ def other_layouts():
         m.start()
         m.samples()
         at = taken.now()
-        burns(perl.pid, 0.5)
+        burns(0.5, perl.pid)
         assert taken.now() == at
         taken.close()
         with m.store.lock:
@@ -320,7 +320,7 @@ def frequency():
         goes_on()
         with recorded(tmp) as samples:
             then = Window(perl.pid)
-            burns(perl.pid, 3)
+            burns(3, perl.pid)
             then.end()
         n, wanted = then.of(samples), then.fewest(49)
         say(f"{n} samples of perl in {then.cpu:.1f} s of its CPU time, at least {wanted:.0f} wanted")

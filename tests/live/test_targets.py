@@ -78,7 +78,7 @@ def one_of_two_twins():
         names, inside = by_name(out), functions(out)
         stacks = folded(out)
     assert f"process {p.pid} has ended" in said, said
-    assert set(names) == {"twin"} and names["twin"] > 100
+    assert set(names) == {"twin"} and names["twin"] > 20
     assert "right" in inside and "left" not in inside
     # what the first thread did and what the others did
     assert any("main" in f for f, _ in stacks)
@@ -344,7 +344,7 @@ def on_a_terminal():
     say(lines)
     assert status == 0, seen
     assert f"profiling process {p.pid} until Ctrl-C" in seen
-    assert len(lines) >= 4 and int(lines[-1][1]) > 200 and int(lines[-1][2]) > 50
+    assert len(lines) >= 4 and int(lines[-1][1]) > 100 and int(lines[-1][2]) > 20
     # it is gone in the end
     assert "\r\x1b[K" in seen and re.search(r" none lost; [^\n]*\s*$", seen), seen
 
