@@ -37,6 +37,12 @@ def leads_a_session():
     os.setsid()
 
 
+def tell(p, number):
+    """Send a signal to a process and all others of its group."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(p.pid, number)
+
+
 def has_ended(p):
     """Its number stays its own."""
     return os.waitid(os.P_PID, p.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
@@ -130,6 +136,9 @@ class Rows:
         keys = list(self.outputs)
         try:
             wait_for(lambda: run.poll() is not None or (Watcher.once() or {"hub.batches": 0})["hub.batches"] > 1)
+            for p in self.running:
+                be_nice(p.pid, p.nice)
+                tell(p, signal.SIGCONT)
             learn()
             for i in range(0, len(keys), RECORDERS):
                 recorders = [subprocess.Popen(self._words(k), stderr=subprocess.PIPE, text=True,
@@ -146,19 +155,16 @@ class Rows:
         try:
             for row in self.rows:
                 row.begin(self)
-                for p in self.running:	# they take little CPU time from the next row's compiler
-                    be_nice(p.pid, 19)
+                for p in self.running:	# it takes no CPU time from the next row's compiler, nor from trifold's start
+                    tell(p, signal.SIGSTOP)
             ended = {p.pid for p in self.running if has_ended(p)}
-            for p in self.running:
-                be_nice(p.pid, p.nice)
             self._beside()
             for p in self.running:
                 if has_ended(p):
                     say(f"ended by itself {'before' if p.pid in ended else 'during'} the recording: {p.args}"[:300])
         finally:
             for p in self.running:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(p.pid, signal.SIGKILL)
+                tell(p, signal.SIGKILL)
                 p.said = p.communicate()[0]
 
     def _together(self):
