@@ -62,7 +62,7 @@ class Run:
         self.flags, self.words, self.cpu, self.times = flags, words, cpu, times
 
     def row(self):
-        words = self.words if self.words[0].startswith("Hotspot") else ("HotspotLoad", "12", *self.words)
+        words = self.words if self.words[0].startswith("Hotspot") else ("HotspotLoad", "120", *self.words)
         return cpu_limit(self.cpu), ["-Xmx256m", *self.flags, "-cp", classes(), *words], self.times
 
 
