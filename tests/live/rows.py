@@ -178,5 +178,10 @@ class Rows:
     def run(self):
         with scratch() as self.tmp:
             os.chmod(self.tmp, 0o755)	# the opener looks as a user who owns nothing
-            tap([("all programs at once, one recording", self._together)] +
-                [(row.name, row.judge) for row in self.rows])
+            try:
+                tap([("all programs at once, one recording", self._together)] +
+                    [(row.name, row.judge) for row in self.rows])
+            finally:
+                for row in self.rows:	# that was not judged: CASES
+                    if row.rest:
+                        row.rest.close()
