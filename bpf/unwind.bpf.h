@@ -338,16 +338,18 @@ static __always_inline int unwind_at_entry(const struct unwind_state *st)
  * frame?  By the ABI (System V AMD64 3.4.1, AAPCS64 6.4.6) it is, but most code keeps
  * other values in that register, which often are zero.  So there must be another sign: a
  * chain of frame pointers led here; or a rule led to a place without a row, like the
- * assembler in which threads begin, which clears fp; or the process began in this frame.
+ * assembler in which threads begin, which clears fp and calls through a register; or the
+ * process began in this frame.
  */
 static __always_inline int unwind_is_outermost(const struct unwind_state *st,
 					       enum stop_reason why)
 {
 	if (st->exact)
 		return !st->fp && unwind_registers_are_zero(st);
-	return st->found == FOUND_BY_FP ||
-	       (st->found == FOUND_BY_RULE && why == STOP_NO_ROW) ||
-	       (!st->fp && unwind_at_entry(st));
+	if (st->found == FOUND_BY_FP || (!st->fp && unwind_at_entry(st)))
+		return 1;
+	return st->found == FOUND_BY_RULE && why == STOP_NO_ROW &&
+	       call_distance(st->pc + 1, 0) != CALL_ELSEWHERE;
 }
 
 /*

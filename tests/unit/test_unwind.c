@@ -2,45 +2,12 @@
 /* The unwinder's steps on the host, over a stack that the test makes up. */
 #include "tests/unit/bpf_host.h"
 #include "tests/unit/harness.h"
+#include "tests/unit/unwind_stack.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "bpf/entry.bpf.h"
 #include "bpf/unwind.bpf.h"
-
-#define BASE	0x7ffc00000000ULL
-#define WORDS	128
-
-#define CODE	0x500000ULL
-
-static __u64 stack[WORDS];	/* the profiled process's, lowest first */
-static __u8 code[4096];		/* its, at CODE */
-
-long bpf_probe_read_user(void *dst, __u32 size, const void *src)
-{
-	__u64 off = (__u64)(uintptr_t)src - BASE;
-
-	if ((__u64)(uintptr_t)src - CODE <= sizeof(code) - size) {
-		memcpy(dst, code + ((uintptr_t)src - CODE), size);
-		return 0;
-	}
-	if (off > sizeof(stack) || sizeof(stack) - off < size)
-		return -EFAULT;
-	memcpy(dst, (const char *)stack + off, size);
-	return 0;
-}
-
-static const struct unwind_state leaf = {
-	.pc = 0x401000, .sp = BASE + 128, .fp = BASE + 192, .exact = 1,
-	.regs = { 1, 2, 3, 4, 5 },
-};
-
-static struct unwind_rule sp_rule(int off)
-{
-	return (struct unwind_rule){ .cfa = CFA_SP, .cfa_off = off,
-				     .ra_off = -8 };
-}
 
 TEST(unwind_follows_sp_rule)
 {
@@ -320,16 +287,6 @@ TEST(unwind_frame_pointer_only_where_sound)
 	CHECK_EQ(unwind_fp_step(&st, STOP_ANON), STOP_COMPLETE);
 }
 
-/* A call of `to` that ends at CODE + end: e8 rel32. */
-static __u64 call_at(__u32 end, __u64 to)
-{
-	__s32 rel = to - (CODE + end);
-
-	code[end - 5] = 0xe8;
-	memcpy(&code[end - 4], &rel, sizeof(rel));
-	return CODE + end;
-}
-
 TEST(unwind_call_distance)
 {
 	static const struct {
@@ -597,183 +554,6 @@ TEST(unwind_frame_pointer_of_a_caller_without)
 	stack[24] = BASE + 400;
 	stack[25] = BASE + 480;
 	CHECK_EQ(unwind_fp_step(&st, STOP_NO_ROW), STOP_NO_ROW);
-}
-
-static const enum stop_reason no_rules[] = { STOP_ANON, STOP_NO_FILE,
-					     STOP_NO_TABLE };
-
-/* The leaf's caller, found by rule, with this in its frame pointer. */
-static struct unwind_state called_by_rule(__u64 fp)
-{
-	struct unwind_rule r = sp_rule(16);
-	struct unwind_state st = leaf;
-
-	st.fp = fp;
-	stack[17] = 0x402222;
-	CHECK_EQ(unwind_rule_step(&st, &r), STOP_NOT);
-	return st;
-}
-
-/* Code without frame pointers keeps anything in that register, also zero. */
-TEST(unwind_zero_is_no_end_where_nothing_says_frame_pointers)
-{
-	for (int i = 0; i < 3; i++) {
-		struct unwind_state st = called_by_rule(0);
-
-		CHECK_EQ(unwind_fp_step(&st, no_rules[i]), no_rules[i]);
-		CHECK_EQ(st.depth, 1);
-		/* or a pointer to zeroes */
-		stack[30] = stack[31] = 0;
-		st = called_by_rule(BASE + 240);
-		CHECK_EQ(unwind_fp_step(&st, no_rules[i]), no_rules[i]);
-		CHECK_EQ(st.fp, BASE + 240);
-		st = leaf;
-		st.fp = BASE + 240;
-		CHECK_EQ(unwind_fp_step(&st, no_rules[i]), no_rules[i]);
-	}
-}
-
-/* What a table has no row for is assembler: _start, clone(); it clears fp. */
-TEST(unwind_zero_is_the_end_where_a_rule_led_to_no_row)
-{
-	struct unwind_state st = called_by_rule(0);
-
-	CHECK_EQ(unwind_fp_step(&st, STOP_NO_ROW), STOP_COMPLETE);
-	stack[30] = stack[31] = 0;
-	st = called_by_rule(BASE + 240);
-	CHECK_EQ(unwind_fp_step(&st, STOP_NO_ROW), STOP_COMPLETE);
-}
-
-/* _start, found by rule, of a file whose table is not there. */
-TEST(unwind_zero_is_the_end_where_the_process_began)
-{
-	for (int i = 0; i < 3; i++) {
-		struct unwind_state st = called_by_rule(0);
-
-		st.entry = st.sp;
-		CHECK_EQ(unwind_fp_step(&st, no_rules[i]), STOP_COMPLETE);
-		/* glibc: and rsp, -16; push rax; push rsp */
-		st.entry = st.sp + 16;
-		stack[18] = st.sp + 8;
-		CHECK_EQ(unwind_fp_step(&st, no_rules[i]), STOP_COMPLETE);
-		/* a function called by it */
-		st.window_len = 0;
-		stack[18] = 1;
-		CHECK_EQ(unwind_fp_step(&st, no_rules[i]), no_rules[i]);
-		st.entry = st.sp + 8;
-		CHECK_EQ(unwind_fp_step(&st, no_rules[i]), no_rules[i]);
-	}
-}
-
-/* musl: main()'s caller, of which no row is, keeps argc in rbp. */
-TEST(unwind_goes_to_the_first_frame_by_the_word_below_it)
-{
-	struct unwind_state from = called_by_rule(1), st;
-
-	memset(code, 0x90, sizeof(code));
-	from.pc = CODE + 1030;
-	from.entry = from.sp + 48;
-	stack[23] = call_at(80, CODE + 512);
-	from.window_len = 0;
-	st = from;
-	CHECK_EQ(unwind_fp_step(&st, STOP_NO_ROW), STOP_NO_ROW);
-	CHECK(unwind_to_entry(&st));
-	CHECK_EQ(st.pc, CODE + 79);
-	CHECK_EQ(st.sp, from.entry);
-	CHECK_EQ(st.depth, from.depth + 1);
-	CHECK_EQ(unwind_fp_step(&st, STOP_NO_ROW), STOP_COMPLETE);
-	/* the first frame itself, an interrupted one, one that is deeper, no stack */
-	for (int i = 0; i < 4; i++) {
-		st = from;
-		st.exact = i == 1;
-		st.entry = i == 0 ? st.sp : i == 2 ? st.sp + ENTRY_REACH + 8 :
-			   i == 3 ? 0 : st.entry;
-		stack[(st.entry - 8 - BASE) / 8 % WORDS] = CODE + 80;
-		CHECK(!unwind_to_entry(&st));
-		CHECK(st.sp == from.sp && st.pc == from.pc && st.fp == 1);
-	}
-	/* no call is there; one through a register; nothing can be read */
-	st = from;
-	code[75] = 0x90;
-	CHECK(!unwind_to_entry(&st));
-	memcpy(&code[78], "\xff\xd0", 2);
-	CHECK(!unwind_to_entry(&st));
-	st.window_len = 0;
-	stack[23] = 0x12345678;
-	CHECK(!unwind_to_entry(&st));
-}
-
-TEST(unwind_zero_is_the_end_of_a_chain)
-{
-	struct unwind_rule r = { .cfa = CFA_SP, .cfa_off = 16, .ra_off = -8 };
-
-	for (int i = 0; i < 3; i++) {
-		struct unwind_state st = called_by_rule(BASE + 192), again;
-
-		memset(code, 0x90, sizeof(code));
-		stack[24] = 0;
-		stack[25] = 0x405000;
-		stack[27] = 0x406000;
-		CHECK_EQ(unwind_fp_step(&st, no_rules[i]), STOP_NOT);
-		CHECK_EQ(st.fp, 0);
-		again = st;
-		CHECK_EQ(unwind_fp_step(&st, no_rules[i]), STOP_COMPLETE);
-		/* a rule led on from there: the chain had not ended */
-		CHECK_EQ(unwind_rule_step(&again, &r), STOP_NOT);
-		CHECK_EQ(again.fp, 0);
-		CHECK_EQ(unwind_fp_step(&again, no_rules[i]), no_rules[i]);
-		/* the last frame has zeroes instead */
-		stack[24] = BASE + 240;
-		stack[30] = stack[31] = 0;
-		st = called_by_rule(BASE + 192);
-		CHECK_EQ(unwind_fp_step(&st, no_rules[i]), STOP_NOT);
-		CHECK_EQ(unwind_fp_step(&st, no_rules[i]), STOP_COMPLETE);
-	}
-}
-
-/* Neither the leaf nor its caller has CFI or a frame. */
-TEST(unwind_zero_is_no_end_above_a_leaf_without_a_frame)
-{
-	struct unwind_state st = leaf;
-
-	memset(code, 0x90, sizeof(code));
-	st.pc = CODE + 1030;
-	st.fp = 0;
-	stack[16] = call_at(600, CODE + 1024);
-	CHECK_EQ(unwind_fp_step(&st, STOP_NO_ROW), STOP_NOT);
-	CHECK_EQ(st.pc, CODE + 599);
-	CHECK_EQ(unwind_fp_step(&st, STOP_NO_ROW), STOP_NO_ROW);
-	CHECK_EQ(unwind_fp_step(&st, STOP_NO_TABLE), STOP_NO_TABLE);
-}
-
-/* What a signal interrupted has called nothing: as the first frame. */
-TEST(unwind_zero_is_no_end_where_a_signal_came)
-{
-	struct unwind_rule r = { .cfa = CFA_SIGNAL };
-	struct unwind_state st = leaf;
-	__u64 *g = &stack[16 + SIG_REGS / 8];
-
-	memset(g, 0, 8 * (SIG_PC + 1));
-	g[SIG_PC] = 0x408000;
-	g[SIG_SP] = BASE + 512;
-	g[SIG_REG(0)] = 1;
-	CHECK_EQ(unwind_rule_step(&st, &r), STOP_NOT);
-	CHECK_EQ(st.fp, 0);
-	CHECK_EQ(unwind_fp_step(&st, STOP_NO_ROW), STOP_NO_ROW);
-	CHECK_EQ(unwind_fp_step(&st, STOP_NO_TABLE), STOP_NO_TABLE);
-}
-
-TEST(unwind_knows_a_process_that_has_not_called_anything)
-{
-	struct unwind_state st = leaf;
-
-	st.fp = 0;
-	CHECK_EQ(unwind_fp_step(&st, STOP_NO_ROW), STOP_NO_ROW);
-	for (int i = 0; i < SAVED_REGS; i++)
-		st.regs[i] = 0;
-	CHECK_EQ(unwind_fp_step(&st, STOP_NO_ROW), STOP_COMPLETE);
-	CHECK_EQ(unwind_fp_step(&st, STOP_NO_TABLE), STOP_COMPLETE);
-	CHECK_EQ(unwind_fp_step(&st, STOP_NO_FILE), STOP_COMPLETE);
 }
 
 TEST(unwind_survives_any_rule_and_state)
