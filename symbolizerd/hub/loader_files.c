@@ -46,8 +46,7 @@ static void loader_files_put(struct loader_files *lf, unsigned int type, uint64_
 		lf->link->clogged = true;
 }
 
-static void loader_files_install(void *ctx, uint64_t id,
-				 const struct file_key *key,
+static void loader_files_install(void *ctx, uint64_t id, const struct file_key *key,
 				 const struct file_entry *entry,
 				 uint32_t n_runs, int fd)
 {
@@ -58,8 +57,7 @@ static void loader_files_install(void *ctx, uint64_t id,
 		lf->link->clogged = true;
 }
 
-static void loader_files_entry(void *ctx, uint64_t id,
-			       const struct file_key *key,
+static void loader_files_entry(void *ctx, uint64_t id, const struct file_key *key,
 			       const struct file_entry *entry)
 {
 	struct msg_entry m = { *key, *entry };
@@ -74,8 +72,7 @@ static void loader_files_slab_drop(void *ctx, uint32_t slab)
 	loader_files_put(ctx, MSG_SLAB_DROP, 0, &m, sizeof(m));
 }
 
-static void loader_files_drop(void *ctx, uint64_t id,
-			      const struct file_key *key)
+static void loader_files_drop(void *ctx, uint64_t id, const struct file_key *key)
 {
 	loader_files_put(ctx, MSG_DROP, id, key, sizeof(*key));
 }
@@ -123,8 +120,7 @@ static void loader_files_renumber(struct loader_files *lf, uint32_t number,
 }
 
 /* The entry for a key that has this number; NULL without memory. */
-static struct executable *loader_files_assign(struct loader_files *lf,
-					      uint32_t number,
+static struct executable *loader_files_assign(struct loader_files *lf, uint32_t number,
 					      const struct file_key *key,
 					      const char *path, size_t len,
 					      bool host, uint32_t *i)
@@ -139,8 +135,7 @@ static struct executable *loader_files_assign(struct loader_files *lf,
 	return executables_get(&lf->k->exes, *i);
 }
 
-static bool loader_files_adopted(void *ctx, uint32_t number,
-				 const struct file_key *key)
+static bool loader_files_adopted(void *ctx, uint32_t number, const struct file_key *key)
 {
 	const struct executable *e;
 	uint32_t i;
@@ -270,8 +265,7 @@ static uint32_t loader_files_owner(int fd, uint64_t *layer)
 
 /* Its table is there, perhaps by a former hub.  True: the descriptor is taken
  * over. */
-static bool loader_files_met_again(struct loader_files *lf, uint32_t number,
-				   uint32_t i, int fd)
+static bool loader_files_met_again(struct loader_files *lf, uint32_t number, uint32_t i, int fd)
 {
 	const struct executable *e = executables_get(&lf->k->exes, i);
 
@@ -288,8 +282,7 @@ static void loader_files_table_later(struct loader_files *lf, uint32_t number,
 }
 
 /* Have a worker read what is not known; the same. */
-static bool loader_files_read(struct loader_files *lf, uint32_t number,
-			      uint32_t i, int fd)
+static bool loader_files_read(struct loader_files *lf, uint32_t number, uint32_t i, int fd)
 {
 	struct executable *e = executables_get(&lf->k->exes, i);
 	uint32_t parts = JOB_TABLE;
@@ -327,8 +320,7 @@ static bool loader_files_met(struct loader_files *lf, const struct msg_exe *m,
 	if (number < 0)
 		return false;
 	jobs_cancel(lf->jobs, (uint32_t)number);
-	e = loader_files_assign(lf, (uint32_t)number, &m->key, path, len,
-				m->host, &i);
+	e = loader_files_assign(lf, (uint32_t)number, &m->key, path, len, m->host, &i);
 	if (e) {
 		executable_give(e, owner);
 		e->layer = layer;
@@ -503,8 +495,7 @@ static int loader_files_on_exe(struct loader_files *lf, struct msg *msg)
 	    m.host > 1 || m.begins > 1 || m.pad ||
 	    memchr(path, '\0', len))
 		return MSG_BAD_CONTENT;
-	if (cpu_share_left(&lf->k->share, now_ns()) ||
-	    !loader_files_hold(lf, msg))
+	if (cpu_share_left(&lf->k->share, now_ns()) || !loader_files_hold(lf, msg))
 		loader_files_meet(lf, msg);
 	return MSG_OK;
 }
@@ -634,8 +625,7 @@ static int loader_files_table(void *ctx, uint32_t number, int fd)
 	const struct executable *e = executables_number(&lf->k->exes, number);
 	const void *map;
 	size_t len;
-	int r = sealed_map(fd, sizeof(struct table_hdr), TABLE_BYTES_MAX, &map,
-			   &len);
+	int r = sealed_map(fd, sizeof(struct table_hdr), TABLE_BYTES_MAX, &map, &len);
 
 	if (r == -ENOMEM) {	/* ours, not the worker's fault */
 		files_later(&lf->k->files, number);
@@ -729,8 +719,7 @@ static uint32_t loader_files_map_owner(const struct loader_files *lf, const stru
 }
 
 /* The opener opens it, loaderd vouches that it is this process's. */
-static int loader_files_memory(void *ctx, uint64_t id,
-			       const struct job_process *p)
+static int loader_files_memory(void *ctx, uint64_t id, const struct job_process *p)
 {
 	struct msg_wanted m = { .process = p->process };
 	unsigned int type = MSG_MEM_WANTED;
@@ -783,8 +772,7 @@ static bool loader_files_symbols_room(void *ctx, uint32_t i, size_t len)
 
 static void loader_files_offence(void *ctx, int verdict)
 {
-	knowledge_offence(((struct loader_files *)ctx)->k, "worker",
-			  verdict);
+	knowledge_offence(((struct loader_files *)ctx)->k, "worker", verdict);
 }
 
 static void loader_files_forked(void *ctx, pid_t pid, uint64_t from_ns)
