@@ -365,6 +365,17 @@ static void debug_files_ask(struct debug_files *d, const struct executables *x,
 		e->debug_asked_ns = now_ns;	/* a worker asked loaderd just now */
 }
 
+/* Is its debug file to be asked for?  Not while one that is at hand is still to be read, unless
+ * its reading killed a worker: it may be to blame, and its server have another one. */
+static bool debug_files_is_due(const struct debug_files *d, const struct executable *e,
+			       uint32_t interval, uint64_t now_ns)
+{
+	if (!executable_lacks_debug(e) || (e->renew && !e->quarantined) || e->jobs ||
+	    vdso_is(&e->key) || interval - e->used >= DEBUG_MET_INTERVALS)
+		return false;
+	return !e->debug_asked_ns || now_ns - e->debug_asked_ns >= d->again_ns;
+}
+
 void debug_files_tick(struct debug_files *d, struct executables *x, uint32_t interval,
 		      uint64_t now_ns)
 {
@@ -377,9 +388,7 @@ void debug_files_tick(struct debug_files *d, struct executables *x, uint32_t int
 		if (d->next >= x->top)
 			d->next = 0;
 		e = x->v[d->next];
-		if (e && executable_lacks_debug(e) && !e->renew && !e->jobs && !vdso_is(&e->key) &&
-		    interval - e->used < DEBUG_MET_INTERVALS &&
-		    (!e->debug_asked_ns || now_ns - e->debug_asked_ns >= d->again_ns))
+		if (e && debug_files_is_due(d, e, interval, now_ns))
 			debug_files_ask(d, x, e, now_ns);
 		d->next++;
 	}
