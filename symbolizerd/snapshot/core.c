@@ -71,15 +71,16 @@ static void core_arm(struct snapshot *s, uint32_t type, struct wire_in d)
 
 static uint32_t core_file(struct core *c, struct snapshot *s, const char *path)
 {
-	const char *slash = strrchr(path, '/');
+	const char *slash = strrchr(path, '/'), *name = path;
 	struct snapshot_file f = { 0 };
 
 	for (uint32_t i = 0; i < c->paths.n; i++) {
 		if (!strcmp(c->paths.v[i], path))
 			return i;
 	}
-	log_quote(slash ? slash + 1 : path, strlen(slash ? slash + 1 : path), f.name,
-		  sizeof(f.name));
+	if (slash)
+		name = slash + 1;
+	log_quote(name, strlen(name), f.name, sizeof(f.name));
 	if (!f.name[0])
 		strcpy(f.name, "?");
 	if (s->files.n == SNAPSHOT_FILES_MAX || !vector_push(&s->files, f))
@@ -213,6 +214,24 @@ static int core_header(struct core *c, struct snapshot *s, Elf64_Ehdr *e)
 	return 0;
 }
 
+/* All segments of this type, one after the other.  0 or -errno. */
+static int core_segments(struct core *c, struct snapshot *s, const Elf64_Ehdr *e, uint32_t type,
+			 int (*take)(struct core *c, struct snapshot *s, const Elf64_Phdr *p))
+{
+	int r = 0;
+
+	for (uint32_t i = 0; !r && i < e->e_phnum; i++) {
+		Elf64_Phdr p;
+
+		if (e->e_phoff > c->size ||
+		    !core_read(c, e->e_phoff + i * sizeof(p), &p, sizeof(p)))
+			r = -ENOEXEC;
+		else if (p.p_type == type)
+			r = take(c, s, &p);
+	}
+	return r;
+}
+
 /* Mappings first: the notes, which lie before them, say what files they are of. */
 int core_open(struct core *c, int fd, struct snapshot *s)
 {
@@ -225,18 +244,13 @@ int core_open(struct core *c, int fd, struct snapshot *s)
 		return -errno;
 	c->size = (uint64_t)st.st_size;
 	r = core_header(c, s, &e);
-	for (int notes = 0; !r && notes < 2; notes++) {
-		for (uint32_t i = 0; !r && i < e.e_phnum; i++) {
-			Elf64_Phdr p;
-
-			if (e.e_phoff > c->size ||
-			    !core_read(c, e.e_phoff + i * sizeof(p), &p, sizeof(p)))
-				r = -ENOEXEC;
-			else if (p.p_type == (notes ? PT_NOTE : PT_LOAD))
-				r = notes ? core_notes(c, s, &p) : core_load(c, s, &p);
-		}
-	}
-	return !r && !s->threads.n ? -ENOEXEC : r;
+	if (!r)
+		r = core_segments(c, s, &e, PT_LOAD, core_load);
+	if (!r)
+		r = core_segments(c, s, &e, PT_NOTE, core_notes);
+	if (!r && !s->threads.n)
+		r = -ENOEXEC;
+	return r;
 }
 
 void core_fini(struct core *c)

@@ -30,6 +30,21 @@ static void text_file_number(struct buffer *to, uint32_t file)
 		buffer_printf(to, " %" PRIx32, file);
 }
 
+/* What a mapping is: "xw" of code that is written; "-": nothing of that. */
+static void text_marks(const struct snapshot_map *m, struct buffer *to)
+{
+	if (m->exec)
+		buffer_str(to, "x");
+	if (m->write)
+		buffer_str(to, "w");
+	if (m->stack)
+		buffer_str(to, "s");
+	if (m->heap)
+		buffer_str(to, "h");
+	if (!m->exec && !m->write && !m->stack && !m->heap)
+		buffer_str(to, "-");
+}
+
 static void text_maps(const struct snapshot *s, struct buffer *to)
 {
 	for (uint32_t i = 0; i < s->files.n; i++) {
@@ -41,11 +56,9 @@ static void text_maps(const struct snapshot *s, struct buffer *to)
 	for (uint32_t i = 0; i < s->maps.n; i++) {
 		const struct snapshot_map *m = &s->maps.v[i];
 
-		buffer_printf(to, "map %" PRIx64 " %" PRIx64 " %" PRIx64 " %s%s%s%s%s",
-			      m->start, m->end, m->off, m->exec ? "x" : "",
-			      m->write ? "w" : "", m->stack ? "s" : "",
-			      m->heap ? "h" : "", m->exec || m->write || m->stack ||
-			      m->heap ? "" : "-");
+		buffer_printf(to, "map %" PRIx64 " %" PRIx64 " %" PRIx64 " ",
+			      m->start, m->end, m->off);
+		text_marks(m, to);
 		text_file_number(to, m->file);
 		buffer_str(to, "\n");
 	}
@@ -138,10 +151,13 @@ struct text_line {
 static bool text_word(struct text_line *l, const char **word, size_t *len)
 {
 	const char *blank = memchr(l->p, ' ', (size_t)(l->end - l->p));
+	const char *end = blank ? blank : l->end;
 
 	*word = l->p;
-	*len = (size_t)((blank ? blank : l->end) - l->p);
-	l->p = blank ? blank + 1 : l->end;
+	*len = (size_t)(end - l->p);
+	l->p = end;
+	if (blank)
+		l->p++;
 	return *len > 0;
 }
 
@@ -282,9 +298,12 @@ static bool text_read_rule(struct text_line *l, struct unwind_rule *r)
 	    !text_one_of(l, text_ras, RA__MAX, &ra) || !text_int(l, 0, 255, &v[0]) ||
 	    !text_int(l, 0, 255, &v[1]))
 		return false;
-	for (int i = 2; i < 11; i++) {
-		if (!text_int(l, i < 6 ? INT32_MIN : INT16_MIN,
-			      i < 6 ? INT32_MAX : INT16_MAX, &v[i]))
+	for (int i = 2; i < 6; i++) {
+		if (!text_int(l, INT32_MIN, INT32_MAX, &v[i]))
+			return false;
+	}
+	for (int i = 6; i < 11; i++) {
+		if (!text_int(l, INT16_MIN, INT16_MAX, &v[i]))
 			return false;
 	}
 	if (!text_int(l, 0, 255, &v[11]) || !text_int(l, 0, 255, &v[12]))
