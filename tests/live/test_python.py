@@ -347,12 +347,12 @@ def a_liar_beside_others():
     compile_c("python_liar.c", liar, "-O1", "-rdynamic", "-pthread")
     os.chmod(tmp.name, 0o755)
     out = os.path.join(tmp.name, "out.folded")
-    running = [subprocess.Popen(["setpriv", "--reuid=65534", "--clear-groups", liar, "12", "120", "any"])]
+    running = [subprocess.Popen(["setpriv", "--reuid=65534", "--clear-groups", liar, "22", "120", "any"])]
     timer = threading.Timer(6, lambda: running.append(
-        subprocess.Popen([next(iter(pythons())), "-S", CHAIN, "3", "by_sort"])))
+        subprocess.Popen([next(iter(pythons())), "-S", CHAIN, "13", "by_sort"])))
     timer.start()               # when the other has as much as it can get
     try:
-        said = record(out, "--frequency", "997", "--duration", "10")
+        said = record(out, "--frequency", "997", "--duration", "20")
     finally:
         timer.join()
         for p in running:
@@ -360,7 +360,7 @@ def a_liar_beside_others():
             p.wait()
     assert "none lost" in said, said
     stacks = [(f, n) for f, n in folded(out) if f[0].endswith(" python_chain.py") and "<module>" in f]
-    share(stacks, lambda f: NO_NAME not in f, 0.99, 200)
+    share(stacks, lambda f: NO_NAME not in f, 0.99, 100)
 
 
 @rows.test
