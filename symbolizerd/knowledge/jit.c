@@ -638,18 +638,24 @@ static void jit_answered(void *ctx, struct visit_target *t, int result)
 int jit_opened(struct jit *j, uint32_t space, int fd, uint64_t start_ns)
 {
 	struct visit_target *map = jit_map(j, space);
+	struct jit_file *f;
 	struct stat st;
+	bool came;
 
 	if (!map)
 		return -ESRCH;
+	f = jit_file(j, map);
+	came = f->missing > 0;
 	/* left by another process of this number; clocks are not exact */
 	if (fstat(fd, &st) ||
 	    (uint64_t)st.st_mtim.tv_sec + 2 < start_ns / NSEC_PER_SEC)
 		return -ESTALE;
-	jit_file(j, map)->size = (uint64_t)st.st_size;
+	f->size = (uint64_t)st.st_size;
 	jit_keep(j, map, fd);
 	jit_note_version(j, map, map);
-	jit_file(j, map)->told = jit_file(j, map)->asked;
+	f->told = f->asked;
+	if (came)	/* what was looked for in vain may not be in this visit */
+		f->more = true;
 	return 0;
 }
 

@@ -81,12 +81,13 @@ def full():
         assert sorted(os.listdir(path)) == ["out.html", "rest"]
         agrees(account)
         # `run` too, where samples go nowhere else
-        p = subprocess.Popen([TRIFOLD, "run", "--no-page", "--output", f"{path}/out.html"], stderr=subprocess.PIPE,
-                             text=True)
-        head = p.stderr.readline()
-        time.sleep(2)
-        p.send_signal(signal.SIGINT)
-        said = p.communicate(timeout=120)[1]
+        with control(tmp):
+            p = subprocess.Popen([TRIFOLD, "run", "--no-page", "--output", f"{path}/out.html"],
+                                 stderr=subprocess.PIPE, text=True)
+            head = p.stderr.readline()
+            time.sleep(2)
+            p.send_signal(signal.SIGINT)
+            said = p.communicate(timeout=120)[1]
         say(head + said)
         assert p.returncode == 1 and "samples, all lost: no recording was written" in said, said
 

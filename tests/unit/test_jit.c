@@ -334,6 +334,38 @@ TEST(an_address_whose_jitdump_was_closed_is_looked_for_in_the_map)
 	close(fd);
 }
 
+/* The map comes late, and the visit that finds it is for another address alone: those that
+ * were looked for in vain before are looked for again, once. */
+TEST(a_map_that_comes_late_names_what_was_met_before)
+{
+	int fd = map_of("7f0000001000 100 hello\n");
+	uint32_t space, last;
+
+	begin();
+	space = sample(7, ADDR, 3);
+	CHECK(questions == 1 && asked.n == 3);
+	answer(-1, -ENOENT);
+	now += 2 * SEC;
+	sample(7, ADDR + 64, 1);
+	CHECK(questions == 2 && asked.n == 1);
+	CHECK_EQ(jit_opened(&j, space, fd, 0), 0);
+	answer(fd, 0);
+	CHECK_STR(name_of(space, ADDR + 64), "hello");
+	CHECK_STR(name_of(space, ADDR), "");
+	sample(7, ADDR, 3);
+	for (int i = 0; i < 3 && questions == 2; i++)
+		jit_tick(&j, now += SEC);
+	CHECK(questions == 3 && asked.n == 3);
+	answer(fd, 0);
+	CHECK_STR(name_of(space, ADDR + 32), "hello");
+	last = questions;
+	for (int i = 0; i < 5; i++)
+		jit_tick(&j, now += SEC);
+	CHECK_EQ(questions, last);
+	jit_fini(&j);
+	close(fd);
+}
+
 /* Whoever has its number, or had it: a jitdump is of the process that mapped it alone, and
  * of the program that did, whether it came before the first sample or after. */
 TEST(a_jitdump_is_of_one_process)
