@@ -65,7 +65,7 @@ def whole(out):
 @suite.test
 def full():
     """a full disk: an error says so, what was there stays, no half file is left"""
-    with scratch() as tmp, disk(tmp, "size=64k") as path:
+    with scratch() as tmp, control(tmp), disk(tmp, "size=64k") as path:
         with open(f"{path}/out.html", "w", encoding="ascii") as f:
             f.write("before")
         with open(f"{path}/rest", "wb") as f:
@@ -81,13 +81,12 @@ def full():
         assert sorted(os.listdir(path)) == ["out.html", "rest"]
         agrees(account)
         # `run` too, where samples go nowhere else
-        with control(tmp):
-            p = subprocess.Popen([TRIFOLD, "run", "--no-page", "--output", f"{path}/out.html"],
-                                 stderr=subprocess.PIPE, text=True)
-            head = p.stderr.readline()
-            time.sleep(2)
-            p.send_signal(signal.SIGINT)
-            said = p.communicate(timeout=120)[1]
+        p = subprocess.Popen([TRIFOLD, "run", "--no-page", "--output", f"{path}/out.html"], stderr=subprocess.PIPE,
+                             text=True)
+        head = p.stderr.readline()
+        time.sleep(2)
+        p.send_signal(signal.SIGINT)
+        said = p.communicate(timeout=120)[1]
         say(head + said)
         assert p.returncode == 1 and "samples, all lost: no recording was written" in said, said
 
