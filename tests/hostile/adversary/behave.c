@@ -167,7 +167,7 @@ static void act_name(void)
 {
 	char name[16] = "bhv_";
 
-	for (int i = 3; i < 15; i++)
+	for (int i = 4; i < 15; i++)
 		name[i] = (char)(1 + below(255));
 	prctl(PR_SET_NAME, name);
 	prctl(PR_SET_DUMPABLE, below(3) != 0);
