@@ -25,18 +25,11 @@ int worker_run(int fd)
 	struct msg_job_done done = { .exe = 0 };
 	struct msg_job job;
 	struct conn c;
-	struct msg m;
 	char how;
-	int r;
 
-	conn_init(&c, fd, PEER_HUB, CONN_READY);
-	while ((r = conn_recv(&c, &m)) == -EAGAIN)
-		poll(NULL, 0, 1);
-	if (r || pread(m.fds[0], &how, 1, 0) != 1)
+	if (!take_job(&c, fd, &job, &how))
 		return 1;
-	memcpy(&job, m.buf, sizeof(job));
 	done.exe = job.exe;
-	job_parts = job.parts;
 	misbehave(&c, how, &done);
 	return 0;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* worker_misbehaves - what the workers of hub_workers.c do, by the letter in their file */
+/* worker_misbehaves - what the workers of hub_workers.c and hub_again.c do, by the letter in their file */
 #ifndef HOSTILE_WORKER_MISBEHAVES_H
 #define HOSTILE_WORKER_MISBEHAVES_H
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -28,6 +29,25 @@ static inline int bad_symbols(void)
 }
 
 static uint32_t job_parts;	/* that are wanted */
+
+/* The worker's job, and the letter in its file.  False: there is none. */
+static inline bool take_job(struct conn *c, int fd, struct msg_job *job, char *how)
+{
+	struct msg m;
+	int r = -EAGAIN;
+
+	conn_init(c, fd, PEER_HUB, CONN_READY);
+	while (r == -EAGAIN) {
+		r = conn_recv(c, &m);
+		if (r == -EAGAIN)
+			poll(NULL, 0, 1);
+	}
+	if (r || pread(m.fds[0], how, 1, 0) != 1)
+		return false;
+	memcpy(job, m.buf, sizeof(*job));
+	job_parts = job->parts;
+	return true;
+}
 
 static inline void say_part(struct conn *c, struct msg_job_done *d, uint32_t part,
 		     int fd)

@@ -252,8 +252,10 @@ TEST(managed_address_used_again_is_another_frame)
 	for (int i = 0; i < 3; i++) {
 		made_begin(1);
 		made_frame(A, COOKIE, 0);
-		made_record.rec.process.exec_id += i == 1;
-		made_record.rec.process.start_ns += i == 2;
+		if (i == 1)
+			made_record.rec.process.exec_id++;
+		if (i == 2)
+			made_record.rec.process.start_ns++;
 		translate();
 		CHECK_EQ(FRAME_NUMBER(made_record.words[0]), i ? MANAGED_UNKNOWN : f);
 	}

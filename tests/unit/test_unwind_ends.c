@@ -120,9 +120,13 @@ TEST(unwind_goes_to_the_first_frame_by_the_word_below_it)
 	/* the first frame itself, an interrupted one, one that is deeper, no stack */
 	for (int i = 0; i < 4; i++) {
 		st = from;
+		if (i == 0)
+			st.entry = st.sp;
 		st.exact = i == 1;
-		st.entry = i == 0 ? st.sp : i == 2 ? st.sp + ENTRY_REACH + 8 :
-			   i == 3 ? 0 : st.entry;
+		if (i == 2)
+			st.entry = st.sp + ENTRY_REACH + 8;
+		if (i == 3)
+			st.entry = 0;
 		stack[(st.entry - 8 - BASE) / 8 % WORDS] = CODE + 80;
 		CHECK(!unwind_to_entry(&st));
 		CHECK(st.sp == from.sp && st.pc == from.pc && st.fp == 1);
