@@ -18,6 +18,7 @@ from pprof import read_pprof
 RECORDERS = 4		# beside a `trifold run`, at a time: SUBSCRIBERS of symbolizerd/hub/status.h but the viewer
 VISITS = ("line_visits", "line_put_off", "jit_visits", "managed_visits")
 SHARES = "[limits]\ncpu_share = 50\nlines_share = 50\n"	# other tests' programs want names, too
+KNOWN = 60		# s
 LEARN = 10		# s
 QUIET = 3		# s; JIT_GAP_NS of symbolizerd/knowledge/jit.h is 2, LINES_GAP_NS of source_lines.h 1
 
@@ -48,19 +49,30 @@ def has_ended(p):
     return os.waitid(os.P_PID, p.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
+def counters():
+    """{name: value} of the `trifold run` beside us, once it has any."""
+    account = Watcher.once()
+    return account.v if account else {}
+
+
 def learn():
-    """Until the hub has read what the samples met: in QUIET s no executable waited and nobody was visited for
-    names or lines.  Other programs of the machine may always be new: at most LEARN s."""
-    begin = since = time.time()
-    seen = None
-    while time.time() < min(since + QUIET, begin + LEARN):
-        a = Watcher.once()
-        now = a and [a[f"hub.{x}"] for x in VISITS]
-        if not a or a["hub.exes_waiting"] or now != seen:
+    """Until the hub has read what the samples met: no executable waits, for at most KNOWN s, and then nobody was
+    visited for names or lines in QUIET s.  Programs may make new functions all the time: at most LEARN s."""
+    begin = time.time()
+    met = counters().get("hub.batches", 0) + 2		# of an interval in which all programs ran
+    wait_for(lambda: counters().get("hub.batches", 0) >= met and counters().get("hub.exes_waiting") == 0, KNOWN)
+    known = since = time.time()
+    seen, news = None, ""
+    while time.time() < min(since + QUIET, known + LEARN):
+        status = counters()
+        now = {x: status.get(f"hub.{x}") for x in VISITS}
+        if now != seen:
+            news = ", ".join(f"{x} {v}" for x, v in now.items() if seen and v != seen[x])
             seen, since = now, time.time()
         time.sleep(0.2)
     quiet = time.time() >= since + QUIET
-    say(f"learned for {time.time() - begin:.1f} s" + ("" if quiet else ", and then gave up: there was something new"))
+    say(f"learned for {time.time() - begin:.1f} s, {known - begin:.1f} of them until all executables were read" +
+        ("" if quiet else f", and then gave up: there was something new ({news})"))
 
 
 class Row:
