@@ -108,6 +108,8 @@ struct hub_stats {
 	uint64_t jit_gone;		/* addresses whose process ended before */
 	uint64_t hang_refused;		/* perf maps and debug files that were not looked for where
 					 * a user's file systems hung */
+	uint64_t asks_put_off;		/* visits that waited: their user asked for so many
+					 * processes' memory and perf maps in a second */
 	uint64_t line_full;		/* as jit_full, of places in files */
 	uint64_t line_visits;		/* to files, for lines of code in them */
 	uint64_t line_answers;		/* of them, with at least one line */

@@ -45,18 +45,59 @@ void job_queue_remove(struct job_queue *q, size_t i)
 	q->n--;
 }
 
+/* --- questions to loaderd --------------------------------------------------- */
+
+static bool job_asks(const struct job *job)
+{
+	return job->process && job->process->kind == JOB_PROCESS && !job->process->given;
+}
+
+static bool job_asks_allow(const struct job_asks *a, uint32_t owner, uint64_t now_ns)
+{
+	uint32_t used = 0, own = 0;
+
+	for (uint32_t i = 0; i < JOB_ASKS && i < a->n; i++) {
+		if (now_ns - a->v[i].ns >= JOB_ASKS_NS)
+			continue;
+		used++;
+		if (a->v[i].owner == owner)
+			own++;
+	}
+	return own < JOB_ASKS - used;
+}
+
+static void job_asks_note(struct job_asks *a, uint32_t owner, uint64_t now_ns)
+{
+	a->v[a->n % JOB_ASKS].ns = now_ns;
+	a->v[a->n % JOB_ASKS].owner = owner;
+	a->n++;
+}
+
+/* Does it have to wait, since its owner has asked so often? */
+static bool job_queue_put_off(struct job_queue *q, struct job *job, uint64_t now_ns)
+{
+	if (!job_asks(job) || job_asks_allow(&q->asks, job->owner, now_ns))
+		return false;
+	if (!job->put_off)
+		q->asks.put_off++;
+	job->put_off = true;
+	return true;
+}
+
+/* --- which goes next --------------------------------------------------------- */
+
 bool job_queue_take(struct job_queue *q, bool slow,
 		    bool (*wanted)(void *ctx, const struct job *job), void *ctx,
-		    struct job *ret)
+		    uint64_t now_ns, struct job *ret)
 {
 	uint64_t least = UINT64_MAX;
 	size_t next = q->n;
 
 	for (size_t i = 0; i < q->n; i++) {
-		const struct job *job = &q->v[i];
+		struct job *job = &q->v[i];
 		uint64_t used = owners_have(&q->used, job->owner);
 
-		if (job->slow != slow)
+		if (job->slow != slow || job_queue_put_off(q, job, now_ns))
 			continue;
 		if (used < least || (job->owner == q->v[next].owner &&
 				     !wanted(ctx, &q->v[next]) &&
@@ -70,6 +111,8 @@ bool job_queue_take(struct job_queue *q, bool slow,
 	if (q->floor < least)
 		q->floor = least;
 	*ret = q->v[next];
+	if (job_asks(ret))
+		job_asks_note(&q->asks, ret->owner, now_ns);
 	job_queue_remove(q, next);
 	return true;
 }

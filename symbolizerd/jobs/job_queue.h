@@ -5,6 +5,9 @@
  * Each owner (symbolizerd/tables/owners.h) is charged with the time of workers.  Of the
  * owners whose jobs wait, the one with the least time is served first.  An owner who had
  * nothing waiting saves no time up: it starts from what the last one served had used.
+ *
+ * loaderd opens the memory or the perf map of JOB_ASKS processes a second, whether a worker
+ * follows or not.  An owner has as many of these as are left: half of them alone.
  */
 #ifndef SYMBOLIZERD_JOBS_JOB_QUEUE_H
 #define SYMBOLIZERD_JOBS_JOB_QUEUE_H
@@ -18,6 +21,8 @@
 #include "symbolizerd/tables/owners.h"
 
 #define JOBS_MAX	256	/* of a kind */
+#define JOB_ASKS	16	/* a second: MEMS_A_SECOND of loaderd */
+#define JOB_ASKS_NS	1000000000ULL	/* that second */
 
 /* Frames of a process that want names, or offsets in a file. */
 struct job_process {
@@ -39,9 +44,20 @@ struct job {
 	int fd;			/* -1: it is not opened */
 	bool slow;		/* it took longer than the first deadline */
 	bool told;		/* file: loaderd does not wait for it */
-	bool put_off;		/* file: waits for CPU time, and is counted */
+	bool put_off;		/* file: waits for CPU time, and is counted; process: its owner
+				 * has asked so often in this second */
 	bool again;		/* file: read_again_given() */
 	uint64_t since_ns;	/* when it came */
+};
+
+/* What was asked for last. */
+struct job_asks {
+	struct {
+		uint64_t ns;		/* when */
+		uint32_t owner;
+	} v[JOB_ASKS];
+	uint32_t n;			/* until now */
+	uint64_t put_off;		/* jobs that had to wait for it, until now */
 };
 
 struct job_queue {
@@ -49,6 +65,7 @@ struct job_queue {
 	size_t n;
 	struct owners used;	/* ns; its .seed is the owner's to set */
 	uint64_t floor;		/* ns that the last one had used that went */
+	struct job_asks asks;
 };
 
 /* False: JOBS_MAX wait, or as many of this owner's as there are places left.  The
@@ -59,11 +76,11 @@ bool job_queue_add(struct job_queue *q, const struct job *job);
 void job_queue_again(struct job_queue *q, const struct job *job);
 
 /* Take out the job that goes next, of the slow ones or of the others: of the
- * owner with the least time, the first that is wanted or else the first.  False
- * when there is none. */
+ * owner with the least time, the first that is wanted or else the first; but none that is to
+ * ask, if its owner may not now.  What it asks is counted.  False when there is none. */
 bool job_queue_take(struct job_queue *q, bool slow,
 		    bool (*wanted)(void *ctx, const struct job *job), void *ctx,
-		    struct job *ret);
+		    uint64_t now_ns, struct job *ret);
 
 /* A worker was busy for this owner so long. */
 void job_queue_charge(struct job_queue *q, uint32_t owner, uint64_t ns);

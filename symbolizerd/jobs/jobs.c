@@ -194,7 +194,7 @@ static bool jobs_take_lane(struct jobs *jobs, bool slow, struct job *ret)
 	for (int i = 0; i < JOB__KINDS; i++) {
 		jobs->turn = (jobs->turn + 1) % JOB__KINDS;
 		if (job_queue_take(&jobs->queues[jobs->turn], slow, jobs_wanted,
-				   jobs, ret))
+				   jobs, now_ns(), ret))
 			return true;
 	}
 	return false;
@@ -215,8 +215,11 @@ static bool jobs_slow_runs(const struct jobs *jobs)
 /* A slow job has its worker before others; but only one. */
 static bool jobs_take(struct jobs *jobs, struct job *ret)
 {
-	return (!jobs_slow_runs(jobs) && jobs_take_lane(jobs, true, ret)) ||
-	       jobs_take_lane(jobs, false, ret);
+	bool found = (!jobs_slow_runs(jobs) && jobs_take_lane(jobs, true, ret)) ||
+		     jobs_take_lane(jobs, false, ret);
+
+	jobs->stats->asks_put_off = jobs->queues[JOB_PROCESS].asks.put_off;
+	return found;
 }
 
 /* There is no CPU time for what the answers lead to. */
@@ -265,6 +268,14 @@ static void jobs_slot_put_off(struct jobs *jobs, struct job_slot *slot)
 	job_queue_again(&jobs->queues[slot->kind], &job);
 }
 
+/* It waits for memory no more: nobody else had the slot meanwhile, also if no worker
+ * follows. */
+static void jobs_slot_charge_wait(struct jobs *jobs, const struct job_slot *slot)
+{
+	job_queue_charge(&jobs->queues[job_kind(&slot->job)], slot->job.owner,
+			 now_ns() - (slot->deadline_ns - MEMORY_WAIT_NS));
+}
+
 /* The slot waits for memory, and gets none. */
 static void jobs_slot_give_up(struct jobs *jobs, struct job_slot *slot, int result)
 {
@@ -282,6 +293,7 @@ void jobs_memory(struct jobs *jobs, uint64_t id, int fd, int reason)
 			continue;
 		if (reason > 0)
 			r = -reason;
+		jobs_slot_charge_wait(jobs, slot);
 		slot->job.fd = fd;
 		if (fd >= 0)
 			r = 0;
@@ -745,6 +757,7 @@ void jobs_tick(struct jobs *jobs, uint64_t now_ns)
 		if (slot->state == SLOT_FREE || now_ns < slot->deadline_ns)
 			continue;
 		if (slot->state == SLOT_MEMORY) {
+			jobs_slot_charge_wait(jobs, slot);
 			jobs_slot_give_up(jobs, slot, -ETIMEDOUT);
 			continue;
 		}

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "loaderd/requests.h"
 #include "symbolizerd/jobs/job_queue.h"
 #include "tests/unit/harness.h"
 
@@ -23,7 +24,7 @@ static uint32_t take(struct job_queue *q, uint64_t ns)
 {
 	struct job job;
 
-	if (!job_queue_take(q, false, wanted, NULL, &job))
+	if (!job_queue_take(q, false, wanted, NULL, 0, &job))
 		return 0;
 	job_queue_charge(q, job.owner, ns);
 	return job.number;
@@ -135,10 +136,45 @@ TEST(job_queue_has_two_lanes)
 
 	CHECK(put(&q, 2, 0));
 	job_queue_again(&q, &job);
-	CHECK(job_queue_take(&q, true, wanted, NULL, &job));
+	CHECK(job_queue_take(&q, true, wanted, NULL, 0, &job));
 	CHECK_EQ(job.number, 1);
-	CHECK(!job_queue_take(&q, true, wanted, NULL, &job));
+	CHECK(!job_queue_take(&q, true, wanted, NULL, 0, &job));
 	CHECK_EQ(take(&q, 1), 2);
 	CHECK_EQ(q.n, 0);
+	job_queue_fini(&q);
+}
+
+/* loaderd opens so many processes' memory in a second, and not all for one user. */
+TEST(job_queue_keeps_questions_for_others)
+{
+	static const uint32_t owners[] = { 1000, 1001, 1002, 1003, 1004, 0 };
+	static const uint32_t want[] = { 8, 4, 2, 1, 1, 0 };
+	struct job_process p = { .kind = JOB_PROCESS };
+	struct job_queue q = { 0 };
+	struct job job;
+
+	CHECK_EQ(JOB_ASKS, MEMS_A_SECOND);
+	for (uint32_t i = 0; i < 6; i++) {
+		uint32_t n = 0;
+
+		for (int k = 0; k < 20; k++) {
+			job = (struct job){ .process = &p, .owner = owners[i], .fd = -1 };
+			CHECK(job_queue_add(&q, &job));
+		}
+		while (job_queue_take(&q, false, wanted, NULL, 5, &job)) {
+			CHECK_EQ(job.owner, owners[i]);
+			n++;
+		}
+		CHECK_EQ(n, want[i]);
+	}
+	CHECK_EQ(q.asks.put_off, q.n);
+	/* who brings what is to be read asks for nothing */
+	p.given = true;
+	CHECK(job_queue_take(&q, false, wanted, NULL, 5, &job));
+	p.given = false;
+	CHECK(!job_queue_take(&q, false, wanted, NULL, JOB_ASKS_NS + 4, &job));
+	for (uint32_t n = 0; n < JOB_ASKS; n++)
+		CHECK(job_queue_take(&q, false, wanted, NULL, JOB_ASKS_NS + 5, &job));
+	CHECK(!job_queue_take(&q, false, wanted, NULL, JOB_ASKS_NS + 5, &job));
 	job_queue_fini(&q);
 }
