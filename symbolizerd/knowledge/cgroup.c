@@ -51,10 +51,30 @@ static struct known_cgroup *cgroup_find(struct cgroups *c, uint64_t id)
 	return owner_cache_at(&c->known, i);
 }
 
-/* NULL: no memory. */
-static struct known_cgroup *cgroup_insert(struct cgroups *c, uint64_t id)
+/*
+ * Who pays for it: the user below whose slice it lies (user.slice/user-1000.slice, which
+ * systemd makes and users cannot), or else root, who made it or let others do so.  Of a
+ * path without its first levels nobody knows.
+ */
+static uint32_t cgroup_owner(const char *path, size_t len)
 {
-	uint32_t i = owner_cache_add_key(&c->known, 0, cgroup_hash(c, id), 0);
+	static const char slice[] = "/user.slice/user-";
+	size_t n = sizeof(slice) - 1;
+	uint64_t uid = 0;
+
+	if (!len || path[0] != '/')
+		return OWNER_UNKNOWN;
+	if (len <= n || memcmp(path, slice, n))
+		return 0;
+	for (; n < len && path[n] >= '0' && path[n] <= '9' && uid < UINT32_MAX; n++)
+		uid = 10 * uid + (uint64_t)(path[n] - '0');
+	return owner_of_uid((uint32_t)uid);
+}
+
+/* NULL: no memory. */
+static struct known_cgroup *cgroup_insert(struct cgroups *c, uint64_t id, uint32_t owner)
+{
+	uint32_t i = owner_cache_add_key(&c->known, owner, cgroup_hash(c, id), 0);
 	struct known_cgroup *k;
 
 	if (i == INDEX_NONE)
@@ -95,14 +115,15 @@ static const char *cgroup_find_unit(const char *path, size_t len, size_t *ret)
 	return path;
 }
 
-int cgroups_set(struct cgroups *c, uint64_t id, const char *path, size_t len)
+static int cgroup_set(struct cgroups *c, uint64_t id, const char *path, size_t len,
+		      uint32_t owner)
 {
 	struct known_cgroup *k = cgroup_find(c, id);
 	size_t n = 0;
 	const char *found = container_id(path, len, &n), *unit;
 
 	if (!k)
-		k = cgroup_insert(c, id);
+		k = cgroup_insert(c, id, owner);
 	if (!k)
 		return -ENOMEM;
 	if (!found)
@@ -119,9 +140,15 @@ int cgroups_set(struct cgroups *c, uint64_t id, const char *path, size_t len)
 	return 0;
 }
 
+int cgroups_set(struct cgroups *c, uint64_t id, const char *path, size_t len)
+{
+	return cgroup_set(c, id, path, len, cgroup_owner(path, len));
+}
+
 int cgroups_add(struct cgroups *c, const struct request_cgroup *r)
 {
 	char path[CGROUP_PIECES * CGROUP_PIECE];	/* made from its end on */
+	uint32_t owner = OWNER_UNKNOWN;
 	size_t at = sizeof(path);
 
 	if (r->kind != REQUEST_CGROUP || r->pieces > CGROUP_PIECES)
@@ -146,7 +173,9 @@ int cgroups_add(struct cgroups *c, const struct request_cgroup *r)
 		at--;
 		path[at] = '/';
 	}
-	return cgroups_set(c, r->cgroup_id, path + at, sizeof(path) - at);
+	if (r->pieces < CGROUP_PIECES)		/* or its first levels may be missing */
+		owner = cgroup_owner(path + at, sizeof(path) - at);
+	return cgroup_set(c, r->cgroup_id, path + at, sizeof(path) - at, owner);
 }
 
 const char *cgroups_container(struct cgroups *c, uint64_t id)

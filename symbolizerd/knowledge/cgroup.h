@@ -31,7 +31,7 @@ struct known_cgroup {
 };
 
 struct cgroups {
-	struct owner_cache known;	/* whose a cgroup is, nobody says: all are one owner's */
+	struct owner_cache known;	/* whose a cgroup is, its path says */
 };
 
 void cgroups_init(struct cgroups *c, uint64_t seed);

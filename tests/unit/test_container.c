@@ -238,3 +238,32 @@ TEST(cgroups_in_use_stay_when_there_is_no_room)
 	CHECK(!strcmp(cgroups_container(&c, 2), HEX64));
 	cgroups_fini(&c);
 }
+
+/* A user who makes cgroups without end loses his own, however deep they are. */
+TEST(cgroups_of_a_user_push_out_no_others)
+{
+	static const char slice[] = "/user.slice/user-1000.slice/user@1000.service/";
+	char deep[300] = "/user.slice/user-1000.slice", path[80];
+	struct request_cgroup r;
+	struct cgroups c;
+
+	cgroups_init(&c, 7);
+	CHECK_EQ(cgroups_set(&c, 1, "/system.slice/db.service", 24), 0);
+	CHECK_EQ(cgroups_set(&c, 2, "/user.slice/user-1001.slice/user@1001.service/a.service",
+			     55), 0);
+	for (uint64_t id = 10; id < 10 + 2 * CGROUPS_MAX; id++) {
+		int n = snprintf(path, sizeof(path), "%s%u.service", slice, (unsigned int)id);
+
+		CHECK_EQ(cgroups_set(&c, id, path, (size_t)n), 0);
+	}
+	for (int i = 0; i < CGROUPS_MAX; i++) {
+		if (i < CGROUP_PIECES)
+			strcat(deep, "/x");
+		request_of(&r, deep);
+		r.cgroup_id = 100000 + (uint64_t)i;
+		CHECK_EQ(cgroups_add(&c, &r), 0);
+	}
+	CHECK_STR(cgroups_unit(&c, 1), "db");
+	CHECK(*cgroups_unit(&c, 2));
+	cgroups_fini(&c);
+}
