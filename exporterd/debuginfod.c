@@ -39,14 +39,52 @@ static bool debuginfod_knows(const struct debuginfod *d,
 	return false;
 }
 
-/* Replaces the oldest one. */
+/* How many are of this owner. */
+static unsigned int debuginfod_held(const struct debuginfod *d, uint32_t owner)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < DEBUGINFOD_REMEMBERED; i++) {
+		if (d->known[i].wanted.owner == owner)
+			n++;
+	}
+	return n;
+}
+
+/* Where to remember another one: one that is over, or else the oldest of the owner who has
+ * most. */
+static struct debuginfod_known *debuginfod_place(struct debuginfod *d)
+{
+	struct debuginfod_known *best = NULL;
+	uint64_t now = now_ns();
+	unsigned int most = 0;
+
+	for (unsigned int i = 0; i < DEBUGINFOD_REMEMBERED; i++) {
+		struct debuginfod_known *k = &d->known[i];
+		unsigned int n;
+
+		if (k->until_ns <= now)
+			return k;
+		if (best && best->wanted.owner == k->wanted.owner) {
+			if (k->number < best->number)
+				best = k;
+			continue;
+		}
+		n = debuginfod_held(d, k->wanted.owner);
+		if (n > most) {
+			best = k;
+			most = n;
+		}
+	}
+	return best;
+}
+
 static void debuginfod_remember(struct debuginfod *d,
 				const struct msg_debuginfo_wanted *w, uint64_t seconds)
 {
-	d->known[d->next_known] = (struct debuginfod_known){
-		now_ns() + seconds * NSEC_PER_SEC, *w,
+	*debuginfod_place(d) = (struct debuginfod_known){
+		now_ns() + seconds * NSEC_PER_SEC, d->remembered++, *w,
 	};
-	d->next_known = (d->next_known + 1) % DEBUGINFOD_REMEMBERED;
 }
 
 /* --- servers ------------------------------------------------------------------ */

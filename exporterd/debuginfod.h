@@ -12,7 +12,8 @@
  * - one at a time, REQUESTS a minute; QUESTIONS wait, further ones are refused;
  * - a build ID that no server has, or whose file was too large or too slow, is
  *   not requested again within an hour, and one whose file was handed over not
- *   within ten minutes (of the last REMEMBERED ones);
+ *   within ten minutes; of REMEMBERED ones, of which the user with most of them
+ *   loses the oldest;
  * - no requests to a server for a while after it failed (backoff.h).
  */
 #ifndef EXPORTERD_DEBUGINFOD_H
@@ -49,6 +50,7 @@ struct debuginfod_question {
 /* A build ID that is not requested for some time. */
 struct debuginfod_known {
 	uint64_t until_ns;	/* 0: free */
+	uint64_t number;	/* the larger, the later it came */
 	struct msg_debuginfo_wanted wanted;
 };
 
@@ -66,7 +68,7 @@ struct debuginfod {
 	struct debuginfod_question questions[DEBUGINFOD_QUESTIONS];
 	unsigned int n;			/* the first one is being worked on */
 	struct debuginfod_known known[DEBUGINFOD_REMEMBERED];
-	unsigned int next_known;
+	uint64_t remembered;	/* until now */
 	struct debuginfod_server servers[DEBUGINFOD_SERVERS_MAX];
 	uint64_t used_ns;	/* each request uses a sixtieth of a minute; the time used so
 				 * far ends here (CLOCK_MONOTONIC) */

@@ -196,6 +196,7 @@ struct msg_debuginfo_wanted {
 	uint32_t build_id_len;		/* DEBUGINFO_ID_MIN to BUILD_ID_MAX */
 	uint32_t useless;		/* 1: the last file for it was of no use; else 0 */
 	uint8_t build_id[BUILD_ID_MAX];	/* 0 after build_id_len */
+	uint32_t owner;			/* whose program it is: any number of the hub's choice */
 };
 
 struct msg_debuginfo {			/* the fd is a sealed memfd, or a file to read: ELF, or not */

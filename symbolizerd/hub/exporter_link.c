@@ -134,7 +134,9 @@ static struct debuginfo_ask *exporter_link_free_ask(struct exporter_link *x, uin
 bool exporter_link_debug_missing(struct exporter_link *x, const struct build_id *id,
 				 uint32_t owner, bool useless)
 {
-	struct msg_debuginfo_wanted m = { .build_id_len = id->len, .useless = useless };
+	struct msg_debuginfo_wanted m = {
+		.build_id_len = id->len, .useless = useless, .owner = owner,
+	};
 	struct debuginfo_ask *a;
 
 	if (!exporter_link_ready(x))

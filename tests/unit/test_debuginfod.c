@@ -272,6 +272,43 @@ TEST(a_request_that_cannot_begin_ends)
 	CHECK(answer.n == 1 && answer.fd == -1);
 }
 
+/* Nobody has this; it is of this owner. */
+static void nobody_has(uint32_t owner, uint32_t number)
+{
+	struct msg_debuginfo_wanted w = { .build_id_len = 12, .owner = owner };
+
+	memcpy(w.build_id, &owner, 4);
+	memcpy(w.build_id + 4, &number, 4);
+	CHECK(debuginfod_ask(&d, 1, &w));
+	while (d.download.curl.busy)
+		debuginfod_ends(DOWNLOAD_NOT_THERE, -1, 0);
+	mono_ns += NSEC_PER_SEC / 2;
+}
+
+/* A user with many build IDs of his own has servers asked again for his. */
+TEST(what_is_not_asked_again_is_remembered_by_owner)
+{
+	uint64_t requests;
+
+	debuginfod_begin();
+	for (uint32_t i = 0; i < 10; i++)
+		nobody_has(0, i);
+	for (uint32_t i = 0; i < 2 * DEBUGINFOD_REMEMBERED; i++) {
+		d.used_ns = 0;
+		nobody_has(1000, i);
+	}
+	d.used_ns = 0;
+	requests = stats.debuginfod_requests;
+	for (uint32_t i = 0; i < 10; i++)
+		nobody_has(0, i);
+	CHECK_EQ(stats.debuginfod_requests, requests);
+	/* the last ones of his, too */
+	nobody_has(1000, 2 * DEBUGINFOD_REMEMBERED - 1);
+	CHECK_EQ(stats.debuginfod_requests, requests);
+	nobody_has(1000, 0);
+	CHECK(stats.debuginfod_requests > requests);
+}
+
 TEST(what_is_no_build_id_is_refused)
 {
 	struct msg_debuginfo_wanted w = { .build_id_len = DEBUGINFO_ID_MIN - 1 };
