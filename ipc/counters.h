@@ -95,6 +95,10 @@ struct hub_stats {
 	uint64_t ksyms_full;		/* kernel symbols that got no name: too many */
 	uint64_t worker_jobs;
 	uint64_t worker_deaths;		/* died or killed in a job */
+	uint64_t too_large;		/* jobs without an answer, or without symbols, since
+					 * their file exceeds a limit */
+	uint64_t jobs_full;		/* files and visits for which there was no place in
+					 * their user's part of the queue */
 	uint64_t versions_unknown;	/* files of a runtime's unknown version */
 	uint64_t files_put_off;		/* the share was used up; some again */
 	uint64_t managed_full;		/* names of interpreted functions that were dropped
@@ -124,6 +128,10 @@ struct hub_stats {
 	uint64_t native;		/* samples whose user frames are all in
 					 * files (complete or not) */
 	uint64_t user;			/* samples with a user stack */
+	uint64_t kernel_cut;		/* samples with as many kernel frames as there is room
+					 * for: outer ones may be missing */
+	uint64_t clients_refused;	/* status clients that found no place, or lost it to
+					 * another user's */
 	/* costs */
 	uint64_t start_ns;		/* of the hub: CLOCK_REALTIME */
 	uint64_t cpu_ns;

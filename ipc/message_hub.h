@@ -157,7 +157,8 @@ struct msg_job_done {			/* fd: the part */
 					 * known; else 0 */
 	uint32_t debug;			/* enum job_debug */
 	uint32_t lines;			/* 1: JOB_LINES may find lines; else 0 */
-	uint32_t pad;
+	uint32_t too_large;		/* 1: there are no symbols, since they exceed a limit;
+					 * else 0 */
 	char runtime_id[RUNTIME_ID_MAX];	/* NUL-padded; "" without one */
 };
 

@@ -48,6 +48,8 @@ static void intake_count_shape(struct hub_stats *s, const struct trace_rec *rec)
 	struct record_shape shape = record_shape(rec);
 	bool complete = rec->stop == STOP_COMPLETE;
 
+	if (rec->n_kernel == KERNEL_MAX)
+		s->kernel_cut++;
 	if (shape.user)
 		s->user++;
 	if (shape.native)

@@ -189,6 +189,7 @@ static struct status_client *status_displace(struct status_clients *s,
 	if (log_limited(&s->displaced_log))
 		log_info("a status client of user %u makes room for user %u",
 			 found->conn.cred_uid, uid);
+	s->k->stats.clients_refused++;
 	status_leave(found);
 	return found;
 }
@@ -213,8 +214,10 @@ static int status_on_subscribe(struct status_client *c, const struct msg *msg)
 	if (m.batch_version != BATCH_VERSION || m.batches == 0 ||
 	    m.batches > SUBSCRIBE_MAX - c->wants)
 		return MSG_BAD_CONTENT;
-	if (!c->subscribed && !status_may_subscribe(c))
+	if (!c->subscribed && !status_may_subscribe(c)) {
+		c->all->k->stats.clients_refused++;
 		return -EBUSY;
+	}
 	c->subscribed = true;
 	c->wants += m.batches;
 	status_tell_missed(c);
@@ -301,6 +304,7 @@ static int status_on_connect(struct ev_source *src, uint32_t events)
 	}
 	place = status_free_place(s, c.cred_uid);
 	if (!place) {
+		s->k->stats.clients_refused++;
 		conn_close(&c);
 		return 0;
 	}

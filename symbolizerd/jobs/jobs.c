@@ -368,6 +368,7 @@ static int jobs_on_done(struct jobs *jobs, struct job_slot *slot, struct msg *ms
 		return MSG_BAD_CONTENT;
 	jobs->stats->versions_unknown +=
 		executable_version_unknown(jobs_exe(jobs, job), &m);
+	jobs->stats->too_large += m.too_large;
 	if (m.part == JOB_SYMBOLS)
 		r = jobs_take_symbols(jobs, job, msg->fds[0]);
 	else if (jobs_meant(jobs, job))
@@ -414,6 +415,8 @@ static int jobs_on_failed(struct jobs *jobs, struct job_slot *slot, const struct
 	    m.verdict == JOB_OK || m.verdict >= JOB__VERDICTS ||
 	    m.verdict == JOB_KILLED)
 		return MSG_BAD_CONTENT;
+	if (m.verdict == JOB_TOO_LARGE)
+		jobs->stats->too_large++;
 	jobs_end(jobs, &slot->job, (int)m.verdict);
 	slot->state = SLOT_ANSWERED;
 	return MSG_OK;
@@ -621,13 +624,22 @@ void jobs_fini(struct jobs *jobs)
 	conn_close(&jobs->zygote);
 }
 
+/* False, and counted: there is no place. */
+static bool jobs_queue(struct jobs *jobs, const struct job *job)
+{
+	if (job_queue_add(&jobs->queues[job_kind(job)], job))
+		return true;
+	jobs->stats->jobs_full++;
+	return false;
+}
+
 bool jobs_add(struct jobs *jobs, uint32_t number, uint32_t exe, uint32_t owner,
 	      uint32_t parts, int fd)
 {
 	struct job job = { .number = number, .exe = exe, .owner = owner,
 			   .parts = parts, .fd = fd, .since_ns = now_ns() };
 
-	if (!job_queue_add(&jobs->queues[JOB_FILE], &job))
+	if (!jobs_queue(jobs, &job))
 		return false;
 	jobs_exe(jobs, &job)->jobs++;
 	jobs_run_next(jobs);
@@ -641,8 +653,7 @@ static int jobs_add_question(struct jobs *jobs, const struct visit_question *q, 
 		return -ENOMEM;
 	if (q->fd >= 0)
 		job->fd = fcntl(q->fd, F_DUPFD_CLOEXEC, 0);
-	if ((q->fd >= 0 && job->fd < 0) ||
-	    !job_queue_add(&jobs->queues[job_kind(job)], job)) {
+	if ((q->fd >= 0 && job->fd < 0) || !jobs_queue(jobs, job)) {
 		if (job->fd >= 0)
 			close(job->fd);
 		free(job->process);

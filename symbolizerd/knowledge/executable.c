@@ -330,7 +330,7 @@ bool executable_known(struct executable *e, const struct msg_job_done *done)
 {
 	if (done->build_id_len > BUILD_ID_MAX ||
 	    done->runtime >= RUNTIME__MAX || done->unknown > 1 || done->debug >= JOB_DEBUG__MAX ||
-	    done->lines > 1 || done->pad ||
+	    done->lines > 1 || done->too_large > 1 ||
 	    !memchr(done->runtime_id, '\0', sizeof(done->runtime_id)))
 		return false;
 	executable_to_hex(done->build_id, done->build_id_len, e->build_id);

@@ -32,14 +32,17 @@ static int worker_seal(const char *name, void *data, size_t len)
 
 /* A table is useful also without names: if they are too many or corrupt, the index
  * has no entries. */
-static int worker_symbols(const struct elf_file *f)
+static int worker_symbols(const struct elf_file *f, struct msg_job_done *done)
 {
 	struct symbols_hdr *none;
 	void *data;
 	size_t len;
+	int r = symbols_build(f, runtimes_symbols, &data, &len);
 
-	if (!symbols_build(f, runtimes_symbols, &data, &len))
+	if (!r)
 		return worker_seal("symbols", data, len);
+	if (r == JOB_TOO_LARGE)
+		done->too_large = 1;
 	none = calloc(1, sizeof(*none));
 	if (!none)
 		return -ENOMEM;
@@ -47,15 +50,15 @@ static int worker_symbols(const struct elf_file *f)
 	return worker_seal("symbols", none, sizeof(*none));
 }
 
-/* One part, as sealed memory: *fd.  JOB_OK or a verdict. */
-static int worker_make(const struct elf_file *f, enum job_part part, int *fd)
+/* done->part, as sealed memory: *fd.  JOB_OK or a verdict. */
+static int worker_make(const struct elf_file *f, struct msg_job_done *done, int *fd)
 {
 	void *data;
 	size_t len;
 	int r;
 
-	if (part == JOB_SYMBOLS) {
-		*fd = worker_symbols(f);
+	if (done->part == JOB_SYMBOLS) {
+		*fd = worker_symbols(f, done);
 	} else {
 		r = unwind_build(f, runtimes_rows, &data, &len);
 		if (r)
@@ -77,7 +80,7 @@ static int worker_parts(struct conn *c, const struct msg *m,
 		if (!(job->parts & all[i]))
 			continue;
 		done->part = all[i];
-		r = worker_make(f, all[i], &fd);
+		r = worker_make(f, done, &fd);
 		if (r)
 			break;
 		if (conn_send(c, MSG_JOB_DONE, m->hdr.id, done, sizeof(*done),

@@ -2,7 +2,7 @@
 /*
  * symbolizerd has a share of CPU time for files.  A loaderd that says that it
  * used up the share stands for work of any kind: files are put off and counted,
- * none is lost, samples go on.
+ * none is lost, samples go on.  What exceeds another limit is counted, too.
  */
 #include <poll.h>
 #include <stdio.h>
@@ -15,6 +15,7 @@
 #include "ipc/message_loader.h"
 #include "symbolizerd/knowledge/cpu_share.h"
 #include "tests/hostile/hub_peer.h"
+#include "tests/unit/elf_image.h"
 #include "tests/unit/harness.h"
 
 #define PAID_MS		350	/* of CPU time beyond the share: 7 s at 5 % */
@@ -166,4 +167,49 @@ TEST(files_put_off_end_with_their_connection)
 	hub_end(&place, &status, &st);
 	NEED(st.hub.worker_jobs == 1 && st.hub.offences == 0);
 	loader_drop(&l);
+}
+
+/* Its CFI says that it becomes a TiB. */
+static int too_large(void)
+{
+	const Elf64_Chdr chdr = { .ch_type = ELFCOMPRESS_ZLIB, .ch_size = 1ULL << 40 };
+	struct elf_image im;
+	uint64_t at;
+
+	image_init(&im, EM_X86_64);
+	at = image_put(&im, &chdr, sizeof(chdr));
+	image_segment(&im, PT_LOAD, PF_R | PF_X, 0, 0, 4096);
+	image_section(&im, ".eh_frame", SHT_PROGBITS, at, at, sizeof(chdr))->sh_flags =
+		SHF_COMPRESSED;
+	image_finish(&im);
+	return image_file(&im);
+}
+
+static bool is_too_large(const struct status *st, uint64_t n)
+{
+	return st->hub.too_large >= n;
+}
+
+TEST(files_and_stacks_beyond_a_limit_are_counted)
+{
+	struct file_key key = { .ino = 1, .size = 2 };
+	uint64_t words[KERNEL_MAX + 1];
+	struct status st;
+	int fd = too_large();
+
+	begin();
+	loader_exe(&l, 1, &key, "/some/file", fd);
+	status_until(&status, &st, is_too_large, 1);
+	loader_ksym(&l, 7, "some");
+	for (int i = 0; i < KERNEL_MAX; i++)
+		words[i] = FRAME_WORD(FRAME_KERNEL, 7, 1);
+	words[KERNEL_MAX] = FRAME_WORD(FRAME_ANON, 0, 0x1234);
+	loader_sample(&l, record(KERNEL_MAX - 1, 1), words + 1);
+	loader_sample(&l, record(KERNEL_MAX, 1), words);
+	loader_bye(&l);
+	hub_end(&place, &status, &st);
+	NEED(st.hub.too_large == 1 && st.hub.kernel_cut == 1 && st.hub.offences == 0);
+	NEED(st.totals.received == 2 && st.totals.hub_bad == 0);
+	loader_drop(&l);
+	close(fd);
 }

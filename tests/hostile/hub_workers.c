@@ -601,6 +601,7 @@ TEST(hub_bounds_its_queue)
 	}
 	own_end(&status, &l, &st);
 	NEED(st.hub.exes_waiting <= JOBS_MAX / 2 + 2);
+	NEED(st.hub.jobs_full == 10);
 }
 
 TEST(samples_wait_for_names)
