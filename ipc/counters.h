@@ -110,6 +110,7 @@ struct hub_stats {
 	uint64_t jit_visits;		/* perf maps and jitdumps read */
 	uint64_t jit_names;		/* addresses named in them */
 	uint64_t jit_gone;		/* addresses whose process ended before */
+	uint64_t jit_refused;		/* perf maps that others than their owner may write */
 	uint64_t hang_refused;		/* perf maps and debug files that were not looked for where
 					 * a user's file systems hung */
 	uint64_t asks_put_off;		/* visits that waited: their user asked for so many

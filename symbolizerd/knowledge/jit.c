@@ -509,6 +509,14 @@ static void jit_note_version(struct jit *j, const struct visit_target *map,
 	jit_file(j, t)->asked = jit_files_now(j, map, j->visits.now_ns);
 }
 
+/* May others than its owner write to this perf map?  A group of the user's own number is the
+ * user's own: there umask 002 is usual.  Of a jitdump it does not count: the process has
+ * mapped it. */
+static bool jit_is_shared(const struct stat *st)
+{
+	return st->st_mode & S_IWOTH || (st->st_mode & S_IWGRP && st->st_gid != st->st_uid);
+}
+
 static int jit_ask(void *ctx, const struct visit_target *t, struct visit_question *q)
 {
 	struct jit *j = ctx;
@@ -520,8 +528,13 @@ static int jit_ask(void *ctx, const struct visit_target *t, struct visit_questio
 		return -ESRCH;
 	q->process = visit_process(&t->key);
 	q->fd = f->fd;
-	if (f->fd >= 0 && !fstat(f->fd, &st))
+	if (f->fd >= 0 && !fstat(f->fd, &st)) {
+		if (jit_source(t) == JIT_MAP && jit_is_shared(&st)) {
+			j->stats->jit_refused++;
+			return -EACCES;
+		}
 		f->size = (uint64_t)st.st_size;
+	}
 	if (map)
 		jit_note_version(j, map, t);
 	j->stats->jit_visits++;
@@ -650,6 +663,10 @@ int jit_opened(struct jit *j, uint32_t space, int fd, uint64_t start_ns)
 	if (fstat(fd, &st) ||
 	    (uint64_t)st.st_mtim.tv_sec + 2 < start_ns / NSEC_PER_SEC)
 		return -ESTALE;
+	if (jit_is_shared(&st)) {
+		j->stats->jit_refused++;
+		return -EACCES;
+	}
 	f->size = (uint64_t)st.st_size;
 	jit_keep(j, map, fd);
 	jit_note_version(j, map, map);

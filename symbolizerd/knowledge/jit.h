@@ -147,7 +147,7 @@ extern const struct name_source jit_name_source;	/* of struct jit */
 void jit_dump(struct jit *j, const struct process_id *process, int fd, uint64_t now_ns);
 
 /* The perf map that was asked for (fd borrowed) of a process that began at start_ns
- * (CLOCK_REALTIME).  0; or -ESTALE: it is older than the process. */
+ * (CLOCK_REALTIME).  0; -ESTALE: it is older than the process; -EACCES: others may write it. */
 int jit_opened(struct jit *j, uint32_t space, int fd, uint64_t start_ns);
 
 /* Each second: look again for what may have a name by now, and ask. */

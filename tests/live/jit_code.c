@@ -231,6 +231,11 @@ static void hostile(const char *mode)
 	    (!strcmp(mode, "shadow") && symlink("/etc/shadow", map_path)) ||
 	    (!strcmp(mode, "folder") && mkdir(map_path, 0777)))
 		exit(1);
+	if (!strcmp(mode, "shared")) {	/* others may write it, and could have */
+		write_map("w", "", "");
+		if (chmod(map_path, 0666))
+			exit(1);
+	}
 	if (!strcmp(mode, "huge")) {
 		write_map("w", "", "");
 		/* a hole of 64 GiB before the lines that count */

@@ -21,7 +21,8 @@ JIT = compile_c("jit_code.c", os.path.join(tmp.name, "jit_code"), "-static")
 NO_NAME = "[JIT code, no names]"
 # seconds of each mode of jit_code, of which the first ones run for a part of their time
 MODES = {"late": 3, "grow": 3, "reuse": 3, "map": 6, "memfd": 6, "dump": 6, "none": 6, "inside": 6,
-         "fifo": 6, "shadow": 6, "folder": 6, "foreign": 6, "huge": 6}
+         "fifo": 6, "shadow": 6, "folder": 6, "foreign": 6, "shared": 6,
+         "huge": 6}
 
 
 def remove_maps(program):
@@ -152,10 +153,10 @@ def inside():
 
 @suite.test
 def hostile():
-    """files that are not the user's own, or no files: refused; a huge one is read from its end"""
+    """files that are not the user's own alone, or no files: refused; a huge one is read from its end"""
     names = {f for frames, _ in together() for f in frames}
     assert with_chain(of("huge"), chain("huge")) >= 30, of("huge")[:5]
-    for mode in ("fifo", "shadow", "folder", "foreign"):
+    for mode in ("fifo", "shadow", "folder", "foreign", "shared"):
         assert not any(mode in f for f in names if f.startswith(("leaf_", "middle ", "outer_"))), mode
         found = of(mode)
         n = sum(c for frames, c in found if NO_NAME in frames)

@@ -88,7 +88,7 @@ static inline int map_of(const char *text)
 {
 	int fd = memfd_create("map", MFD_CLOEXEC);
 
-	CHECK(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text));
+	CHECK(fd >= 0 && fchmod(fd, 0644) == 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text));
 	return fd;
 }
 

@@ -212,6 +212,41 @@ TEST(a_map_of_a_former_process_of_this_number_is_refused)
 	close(fd);
 }
 
+/* The owner of a map lets others write it: their names are not his. */
+TEST(a_map_that_others_may_write_is_refused)
+{
+	int fd = map_of("7f0000001000 100 hello\n");
+	uint32_t last, space;
+	struct stat st;
+
+	begin();
+	space = sample(7, ADDR, 1);
+	CHECK(!fchmod(fd, 0646));
+	CHECK_EQ(jit_opened(&j, space, fd, 0), -EACCES);
+	CHECK(!fchmod(fd, 0664) && !fstat(fd, &st));
+	CHECK_EQ(jit_opened(&j, space, fd, 0), st.st_gid == st.st_uid ? 0 : -EACCES);
+	if (!fchown(fd, 1000, 1001)) {
+		CHECK_EQ(jit_opened(&j, space, fd, 0), -EACCES);
+		CHECK(!fchown(fd, 1001, 1001));
+		CHECK_EQ(jit_opened(&j, space, fd, 0), 0);
+	}
+	CHECK(!fchmod(fd, 0644));
+	CHECK_EQ(jit_opened(&j, space, fd, 0), 0);
+	answer(fd, 0);
+	CHECK_STR(name_of(space, ADDR), "hello");
+	/* it becomes so later */
+	CHECK(!fchmod(fd, 0666));
+	last = questions;
+	for (uint32_t i = 0; i < 100; i++, now += SEC) {
+		sample(7, ADDR + 0x1000, 1);
+		jit_tick(&j, now);
+	}
+	CHECK_EQ(questions, last);
+	CHECK(stats.jit_refused > 1);
+	jit_fini(&j);
+	close(fd);
+}
+
 /* A perf map that a former process of this number has left is not the process's; it writes
  * its own later, and is asked for that as for one that is not there. */
 TEST(a_map_that_comes_in_place_of_a_former_one_is_read)
