@@ -136,12 +136,15 @@ static bool debug_file_same_crc(const struct elf_file *d, const struct debug_lin
 	return crc == link->crc;
 }
 
-/* Open it in *ret if it belongs to f. */
+/* Open it in *ret if it belongs to f.  A CRC is soon found for any file: it is believed of what
+ * was found by name here, where its owner is known, and not of what a server sent. */
 static bool debug_file_open(const struct elf_file *f, const struct msg_wanted *q,
-			    const struct debug_link *link, int fd, struct elf_file *ret)
+			    const struct debug_link *link, int fd, uint64_t source,
+			    struct elf_file *ret)
 {
 	if (!elf_file_open(ret, fd) && ret->ehdr.e_machine == f->ehdr.e_machine &&
-	    (debug_file_same_id(ret, q) || debug_file_same_crc(ret, link)))
+	    (debug_file_same_id(ret, q) ||
+	     (source != DEBUG_SERVER && debug_file_same_crc(ret, link))))
 		return true;
 	elf_file_close(ret);
 	return false;
@@ -160,7 +163,7 @@ static void debug_file_separate(struct debug_file *d, struct elf_file *f, struct
 	memcpy(q.paths, link->name, sizeof(link->name));
 	d->fd = debug_file_ask(c, &q, &source);
 	if (d->fd < 0 || !debug_file_trusted(f->fd, d->fd, source) ||
-	    !debug_file_open(f, &q, link, d->fd, &d->elf))
+	    !debug_file_open(f, &q, link, d->fd, source, &d->elf))
 		return;
 	f->debug = &d->elf;
 	done->debug = JOB_DEBUG_FILE;

@@ -306,9 +306,11 @@ TEST(worker_takes_a_debug_file_with_the_right_crc)
 	CHECK_EQ(linked("pro.debug", (2 << 20) + 5, 0, &debug), 2);
 	CHECK_EQ(linked("prog.debug", 4096, 1, &debug), 0);
 	CHECK_EQ(debug, JOB_DEBUG_OWN);
-	/* a server's has to be the right one, too */
+	/* a server's has to have the build ID: it was asked for by that alone */
 	debug_from = DEBUG_SERVER;
 	CHECK_EQ(linked("prog.debug", 4096, 1, &debug), 0);
+	CHECK_EQ(linked("prog.debug", 4096, 0, &debug), 0);
+	CHECK_EQ(debug, JOB_DEBUG_OWN);
 	debug_from = DEBUG_LOCAL;
 }
 
