@@ -133,7 +133,7 @@ def what_is_refused():
 @suite.test
 def strangers_take_no_places():
     """120 connections that show no key, made again when they are ended: who has the key is served at once"""
-    with Alone() as v:
+    with Alone(says="connections without the key were ended") as v:
         stop = threading.Event()
 
         def hold(some):
@@ -183,7 +183,7 @@ def address_is_a_number():
 
 @suite.test
 def slow_clients():
-    """clients that send a byte now and then, or nothing, are cut off; others are served"""
+    """clients that send a byte now and then, or nothing, are cut off, first those without the key; others are served"""
     with Alone() as v:
         slow = []
         head = (f"POST {POST} HTTP/1.1\r\nHost: localhost:{v.port}\r\nAuthorization: Bearer {KEY}\r\n"
@@ -192,7 +192,7 @@ def slow_clients():
             s = socket.create_connection(("127.0.0.1", v.port))
             s.sendall((b"", b"GET / HT", head if i < 6 else b"GET / HTTP/1.1\r\nX: ")[i % 3])
             slow.append(s)
-        begin, gone = time.time(), {}
+        begin, gone, keyed = time.time(), {}, slow[2:6:3]
         while len(gone) < len(slow):
             assert time.time() - begin < 35, f"{len(slow) - len(gone)} are still connected"
             assert v.api("info")["version"]
@@ -210,6 +210,7 @@ def slow_clients():
                     gone[s] = time.time() - begin
             time.sleep(0.5)
         say(f"cut off after {min(gone.values()):.1f} to {max(gone.values()):.1f} s")
+        assert max(t for s, t in gone.items() if s not in keyed) < min(gone[s] for s in keyed), gone.values()
         for s in slow:
             s.close()
         # a request line and headers have a limit too

@@ -69,7 +69,8 @@ class Page:
 class Alone(Page):
     """trifold-viewer without anybody else: it shows what it is sent."""
 
-    def __init__(self, *args, source=("--otlp",)):
+    def __init__(self, *args, source=("--otlp",), says=None):
+        self.says = says        # what its log has; None: nothing
         super().__init__(0, KEY)
         env = {"TRIFOLD_VIEWER_KEY": KEY, "PATH": os.environ["PATH"]}
         with socket.socket() as s:
@@ -93,7 +94,7 @@ class Alone(Page):
         said = self.p.communicate(timeout=60)[1]
         assert self.p.returncode == 0, (self.p.returncode, said)
         said = "".join(s for s in said.splitlines(True) if "waiting for it" not in s)
-        assert not said, said
+        assert self.says in said if self.says else not said, said
 
     def rss(self):
         with open(f"/proc/{self.p.pid}/status", encoding="utf-8") as f:

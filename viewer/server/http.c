@@ -297,8 +297,10 @@ static void client_has_key(struct MHD_Connection *c)
 {
 	struct client *p = client_of(c);
 
-	if (p)
-		p->keyed = true;
+	if (!p || p->keyed)
+		return;
+	p->keyed = true;
+	p->deadline_ns = now_ns() + HTTP_REQUEST_NS;
 }
 
 /* libmicrohttpd sees the end of input and closes it. */
@@ -420,8 +422,10 @@ static void viewer_http_on_completed(void *arg, struct MHD_Connection *c, void *
 	struct viewer_http *h = arg;
 
 	(void)how;
-	if (p)
+	if (p && p->keyed)
 		p->deadline_ns = now_ns() + HTTP_REQUEST_NS;
+	else if (p)
+		p->deadline_ns = now_ns() + HTTP_STRANGER_NS;
 	if (!call)
 		return;
 	if (call->post) {
@@ -434,7 +438,7 @@ static void viewer_http_on_completed(void *arg, struct MHD_Connection *c, void *
 
 /* Any user may connect, and wait: nobody with the key waits for a place behind them.  The
  * newest is first in the list. */
-static void viewer_http_limit_strangers(const struct viewer_http *h)
+static void viewer_http_limit_strangers(struct viewer_http *h)
 {
 	struct client *oldest = NULL;
 	unsigned int n = 0;
@@ -445,8 +449,13 @@ static void viewer_http_limit_strangers(const struct viewer_http *h)
 		oldest = p;
 		n++;
 	}
-	if (n > HTTP_STRANGERS)
-		client_shut(oldest);
+	if (n <= HTTP_STRANGERS)
+		return;
+	client_shut(oldest);
+	h->strangers_ended++;
+	if (log_limited(&h->stranger_log))
+		log_warn("%llu connections without the key were ended: there may be %d",
+			 (unsigned long long)h->strangers_ended, HTTP_STRANGERS);
 }
 
 static void viewer_http_on_connection(void *arg, struct MHD_Connection *c, void **context,
@@ -470,7 +479,7 @@ static void viewer_http_on_connection(void *arg, struct MHD_Connection *c, void 
 		return;
 	*p = (struct client){
 		.next = h->clients, .from = &h->clients, .c = c,
-		.deadline_ns = now_ns() + HTTP_REQUEST_NS,
+		.deadline_ns = now_ns() + HTTP_STRANGER_NS,
 	};
 	if (h->clients)
 		h->clients->from = &p->next;

@@ -4,7 +4,8 @@
  *
  * A request is accepted or refused by its headers alone (guard.h), before its body is
  * read.  A request must end within HTTP_REQUEST_NS of the previous one, so that clients
- * which send a byte now and then cannot keep their connections.
+ * which send a byte now and then cannot keep their connections; the first one, which shows
+ * the key, within HTTP_STRANGER_NS.
  */
 #ifndef VIEWER_SERVER_HTTP_H
 #define VIEWER_SERVER_HTTP_H
@@ -14,6 +15,7 @@
 #include "viewer/server/api.h"
 #include "viewer/server/guard.h"
 #include "common/listen.h"
+#include "common/log_limit.h"
 
 #define HTTP_PROFILES_PATH	"/v1development/profiles"
 #define HTTP_CONNECTIONS	48	/* of each address */
@@ -21,6 +23,7 @@
 #define HTTP_MEMORY		65536	/* of a connection: line and headers */
 #define HTTP_POSTS		4	/* bodies that are received at a time */
 #define HTTP_REQUEST_NS		20000000000ULL
+#define HTTP_STRANGER_NS	5000000000ULL
 #define HTTP_IDLE_S		10
 
 struct viewer_http {
@@ -35,6 +38,8 @@ struct viewer_http {
 	struct client *clients;		/* connections */
 	unsigned int posts;		/* bodies being received */
 	uint64_t refused;		/* requests, by guard.h */
+	uint64_t strangers_ended;	/* connections without the key: there were too many */
+	struct log_limit stranger_log;
 };
 
 /* The caller sets .api, .key and .otlp before; takes over the sockets.  0 or -errno after
