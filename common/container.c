@@ -2,6 +2,7 @@
 #include "common/container.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #define ECS_TASK_DIGITS		32
@@ -91,4 +92,116 @@ const char *container_id(const char *path, size_t len, size_t *ret)
 			path++;
 	}
 	return found;
+}
+
+/* --- services --------------------------------------------------------------------- */
+
+/* A component of a path. */
+struct level {
+	const char *s;
+	size_t n;		/* 0: there is none */
+};
+
+/* The one that begins at *at or after a slash there; *at: behind it. */
+static struct level level_next(const char **at, const char *end)
+{
+	struct level l;
+
+	while (*at < end && **at == '/')
+		++*at;
+	l.s = *at;
+	while (*at < end && **at != '/')
+		++*at;
+	l.n = (size_t)(*at - l.s);
+	return l;
+}
+
+/* The length of its name without this end; 0: it has another one. */
+static size_t level_of(const struct level *l, const char *kind)
+{
+	size_t n = strlen(kind);
+
+	if (l->n <= n || !container_ends_with(l->s, l->n, kind))
+		return 0;
+	return l->n - n;
+}
+
+/* The next one that is no slice. */
+static struct level level_below_slices(const char **at, const char *end)
+{
+	struct level l = level_next(at, end);
+
+	while (level_of(&l, ".slice"))
+		l = level_next(at, end);
+	return l;
+}
+
+/* The last service; none if there is a scope below it. */
+static struct level level_innermost(const char *at, const char *end)
+{
+	struct level found = { at, 0 }, l = level_next(&at, end);
+
+	for (; l.n; l = level_next(&at, end)) {
+		if (level_of(&l, ".scope"))
+			found.n = 0;
+		else if (level_of(&l, ".service"))
+			found = l;
+	}
+	return found;
+}
+
+/* Of a user: user@UID.service.  The length of its name without its end; 0: it is none. */
+static size_t level_manager(const struct level *l)
+{
+	static const char name[] = "user@";
+
+	if (l->n <= strlen(name) || memcmp(l->s, name, strlen(name)))
+		return 0;
+	return level_of(l, ".service");
+}
+
+/* in: the end of the container's ID in it, or NULL.  *above: so much of *outer goes before
+ * the name. */
+static struct level level_service(const char *at, const char *end, const char *in,
+				  struct level *outer, size_t *above)
+{
+	struct level l;
+
+	*outer = level_below_slices(&at, end);
+	*above = level_manager(outer);
+	if (in) {
+		level_next(&in, end);		/* what is left of that name */
+		return level_innermost(in, end);
+	}
+	if (*above) {
+		l = level_below_slices(&at, end);
+		if (l.n)
+			return l;
+		*above = 0;
+	}
+	if (level_of(outer, ".service"))
+		return *outer;
+	*above = outer->n;
+	return level_innermost(at, end);
+}
+
+size_t cgroup_service(const char *path, size_t len, char *ret, size_t size)
+{
+	struct level outer, l;
+	size_t id_len = 0, above;
+	const char *in = container_id(path, len, &id_len);
+	int made = 0;
+
+	if (in)
+		in += id_len;
+	l = level_service(path, path + len, in, &outer, &above);
+	ret[0] = '\0';
+	if (!level_of(&l, ".service"))
+		return 0;
+	made = snprintf(ret, size, "%.*s%s%.*s", (int)above, outer.s, above ? "/" : "",
+			(int)level_of(&l, ".service"), l.s);
+	if (made >= 0 && (size_t)made < size)
+		return (size_t)made;
+	ret[0] = '\0';
+	return 0;
 }

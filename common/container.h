@@ -9,6 +9,11 @@
  * after two colons if a cgroupfs driver was given a systemd slice
  * (x.slice:cri-containerd:ID).  ECS with Fargate uses 32 digits, a dash and a
  * decimal number.  Of nested containers the innermost counts.
+ *
+ * systemd names a service's cgroup after its unit, NAME.service, below slices alone; what
+ * lies below belongs to it, whatever it is called: that is made by the service.  Only root
+ * makes what lies outside of a service.  So the path is judged from the root, or from its
+ * container, on.
  */
 #ifndef COMMON_CONTAINER_H
 #define COMMON_CONTAINER_H
@@ -19,5 +24,14 @@
 
 /* The ID within path (borrowed from it) and its length; NULL: there is none. */
 const char *container_id(const char *path, size_t len, size_t *ret);
+
+/*
+ * The service of a whole path, in ret, NUL-terminated; its length, 0: none, or it does not
+ * fit.  "nginx": a service of the system's systemd, or of the one in a container.
+ * "user@1000/nginx": one of a user's own systemd.  "x.scope/nginx": the innermost one below
+ * what is neither a slice nor a service (containers without an ID, of LXC or nspawn).  No
+ * component of a path has a slash: nobody can call his service as another's.
+ */
+size_t cgroup_service(const char *path, size_t len, char *ret, size_t size);
 
 #endif /* COMMON_CONTAINER_H */

@@ -34,7 +34,13 @@ static bool cut_in_unit(const struct cut *c, const struct batch *b,
 	size_t len, n = strlen(c->unit);
 	const char *unit = batch_str(b, r->unit, &len);
 
-	return n == 0 || (len == n && memcmp(unit, c->unit, n) == 0);
+	if (n == 0)
+		return true;
+	if (len != n || memcmp(unit, c->unit, n) != 0)
+		return false;
+	/* a container's may have the same name */
+	batch_str(b, r->container_id, &len);
+	return len == 0 || *c->container;
 }
 
 static bool cut_in_time(const struct cut *c, uint64_t t)

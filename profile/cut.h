@@ -22,8 +22,9 @@ struct cut {
 				 * its time; each then stands for 2^thin */
 	char container[CONTAINER_ID_MAX + 1];	/* only containers whose ID begins
 						 * with this; "": all */
-	char unit[BATCH_UNIT_MAX + 1];	/* only this service of systemd, without
-					 * ".service"; "": all */
+	char unit[BATCH_UNIT_MAX + 1];	/* only this service (cgroup_service()), in that
+					 * container or, if there is none given, in none;
+					 * "": all */
 };
 
 /*

@@ -90,18 +90,6 @@ int attach_find(struct status *ret)
 	return 1;
 }
 
-/* The service of --unit, as batches have it; its length, 0: it is none. */
-static size_t attach_service(const struct options *o)
-{
-	size_t len = 0;
-
-	if (o->unit)
-		len = target_service(o->unit);
-	if (len <= BATCH_UNIT_MAX)
-		return len;
-	return 0;
-}
-
 int attach_check(const struct options *o, const struct target *t,
 		 const struct status *st, char *err, size_t size)
 {
@@ -113,11 +101,12 @@ int attach_check(const struct options *o, const struct target *t,
 		snprintf(err, size, "a trifold is running, whose samples do not "
 			 "show which command they belong to: add --all to record "
 			 "the whole system while it runs, or stop that trifold");
-	else if (o->unit && !attach_service(o))
+	else if (o->unit && !*t->service)
 		snprintf(err, size, "a trifold is running, whose samples name "
 			 "services, but no other units (nor names of over %d "
-			 "bytes): use --container, --name or "
-			 "--pid, or stop that trifold", BATCH_UNIT_MAX);
+			 "bytes, nor what a service made below itself): use "
+			 "--container, --name or --pid, or stop that trifold",
+			 BATCH_UNIT_MAX);
 	else if (o->cgroup)
 		snprintf(err, size, "a trifold is running, whose samples do not "
 			 "name a cgroup: use --unit, "
@@ -522,8 +511,8 @@ static int attach_set_up(struct attach *a)
 	a->range.pids = a->target->pids;
 	memcpy(a->range.container, a->target->container,
 	       sizeof(a->range.container));
-	memcpy(a->range.unit, a->opt.unit ? a->opt.unit : "",
-	       attach_service(&a->opt));
+	if (a->opt.unit)
+		memcpy(a->range.unit, a->target->service, sizeof(a->range.unit));
 	return r;
 }
 

@@ -648,6 +648,24 @@ int target_unit(int dir, const char *unit, char *path, size_t size,
 	return 0;
 }
 
+void target_note_unit(struct target *t, const char *unit, const char *path)
+{
+	size_t len = strlen(path), want = target_service(unit), n = 0;
+	const char *id = container_id(path, len, &n), *name;
+
+	if (id)
+		memcpy(t->container, id, n);
+	if (!id)
+		n = 0;
+	t->container[n] = '\0';
+	(void)!cgroup_service(path, len, t->service, sizeof(t->service));
+	name = strrchr(t->service, '/');
+	name = name ? name + 1 : t->service;
+	/* what a service made below itself is in batches that service's */
+	if (!want || strlen(name) != want || memcmp(name, unit, want))
+		t->service[0] = '\0';
+}
+
 static int target_find_unit(struct target *t, const char *unit)
 {
 	char path[PATH_MAX], q[300];
@@ -659,9 +677,11 @@ static int target_find_unit(struct target *t, const char *unit)
 	r = target_unit(top, unit, path, sizeof(path), &t->cgroup);	/* closes */
 	snprintf(t->what, sizeof(t->what), "unit %s",
 		 log_quote(unit, strlen(unit), q, sizeof(q)));
-	if (!r)
-		log_debug("%s is %s%s", t->what, place, path);
-	return r;
+	if (r)
+		return r;
+	target_note_unit(t, unit, path);
+	log_debug("%s is %s%s", t->what, place, path);
+	return 0;
 }
 
 /* --- all of them ------------------------------------------------------------------ */

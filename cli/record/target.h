@@ -16,6 +16,7 @@
 
 #include "cli/config/options.h"
 #include "common/container.h"
+#include "ipc/batch.h"
 
 enum target_kind {
 	TARGET_ALL,
@@ -32,6 +33,8 @@ struct target {
 	uint32_t running;
 	uint64_t cgroup;	/* its number: the inode of its directory */
 	char container[CONTAINER_ID_MAX + 1];	/* its ID, or the beginning; "": no container */
+	char service[BATCH_UNIT_MAX + 1];	/* of a unit, as batches have it: cgroup_service();
+						 * "": they cannot tell it */
 	char what[320];		/* "process 12", printable; "" of TARGET_ALL
 				 * and TARGET_COMMAND */
 };
@@ -78,6 +81,9 @@ size_t target_service(const char *unit);
  */
 int target_unit(int dir, const char *unit, char *path, size_t size,
 		uint64_t *number);
+
+/* A unit has this path: what batches have of its processes. */
+void target_note_unit(struct target *t, const char *unit, const char *path);
 
 /*
  * The cgroup of the container whose ID begins with id, below the directory

@@ -84,43 +84,12 @@ static struct known_cgroup *cgroup_insert(struct cgroups *c, uint64_t id, uint32
 	return k;
 }
 
-/* Is this component of a path a unit of that kind?  Its name's length, or 0. */
-static size_t cgroup_unit_of(const char *s, size_t len, const char *kind)
-{
-	size_t n = strlen(kind);
-
-	if (len <= n || memcmp(s + len - n, kind, n))
-		return 0;
-	return len - n;
-}
-
-/* The service of a path (borrowed), and the length of its name; 0: none. */
-static const char *cgroup_find_unit(const char *path, size_t len, size_t *ret)
-{
-	const char *end = path + len;
-
-	*ret = 0;
-	while (end > path) {
-		const char *slash = memrchr(path, '/', (size_t)(end - path));
-		const char *s = slash ? slash + 1 : path;
-		size_t n = (size_t)(end - s);
-
-		if (cgroup_unit_of(s, n, ".scope"))
-			break;
-		*ret = cgroup_unit_of(s, n, ".service");
-		if (*ret)
-			return s;
-		end = slash ? slash : path;
-	}
-	return path;
-}
-
 static int cgroup_set(struct cgroups *c, uint64_t id, const char *path, size_t len,
 		      uint32_t owner)
 {
 	struct known_cgroup *k = cgroup_find(c, id);
 	size_t n = 0;
-	const char *found = container_id(path, len, &n), *unit;
+	const char *found = container_id(path, len, &n);
 
 	if (!k)
 		k = cgroup_insert(c, id, owner);
@@ -131,12 +100,9 @@ static int cgroup_set(struct cgroups *c, uint64_t id, const char *path, size_t l
 	else
 		memcpy(k->container, found, n);
 	k->container[n] = '\0';
-	unit = cgroup_find_unit(path, len, &n);
-	/* what runs in a container below a service is not the service */
-	if (n > BATCH_UNIT_MAX || (found && found > unit))
-		n = 0;
-	memcpy(k->unit, unit, n);
-	k->unit[n] = '\0';
+	k->unit[0] = '\0';
+	if (owner != OWNER_UNKNOWN)	/* else what is missing may say that it is another */
+		(void)!cgroup_service(path, len, k->unit, sizeof(k->unit));
 	return 0;
 }
 

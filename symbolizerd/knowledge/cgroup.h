@@ -2,12 +2,8 @@
 /*
  * cgroup - which cgroup ids belong to which container, and to which service
  *
- * systemd names a service's cgroup after its unit, NAME.service; what that makes
- * below belongs to it.  The innermost unit counts: a process in a scope
- * (x.scope: a session, a container) is of no service, even if it lies in one
- * (user@1000.service); neither is one in a container that an engine's service made
- * below itself.  A user who may make cgroups chooses their names, as
- * those of programs.
+ * By their paths (common/container.h): a path whose first levels are not known has no service,
+ * since it may be a user's, called as another one.
  */
 #ifndef SYMBOLIZERD_KNOWLEDGE_CGROUP_H
 #define SYMBOLIZERD_KNOWLEDGE_CGROUP_H
@@ -48,7 +44,7 @@ int cgroups_add(struct cgroups *c, const struct request_cgroup *r);
  * another one is set. */
 const char *cgroups_container(struct cgroups *c, uint64_t id);
 
-/* Its service, without ".service"; likewise. */
+/* Its service, as cgroup_service() says; likewise. */
 const char *cgroups_unit(struct cgroups *c, uint64_t id);
 
 #endif /* SYMBOLIZERD_KNOWLEDGE_CGROUP_H */

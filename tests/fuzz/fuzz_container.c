@@ -12,12 +12,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *path = malloc(size ? size : 1);
 	const char *id;
+	char unit[65];
 	size_t len = 0;
 
 	memcpy(path, data, size);
 	id = container_id(path, size, &len);
 	if (id && (len > CONTAINER_ID_MAX || id < path ||
 		   (size_t)(id - path) > size - len))
+		abort();
+	if (cgroup_service(path, size, unit, sizeof(unit)) != strlen(unit))
 		abort();
 	free(path);
 	return 0;

@@ -54,9 +54,9 @@ def hierarchy():
 
 
 @contextlib.contextmanager
-def cgroups(*names):
-    """A cgroup of our own, with these below it; how to join one of them."""
-    top = os.path.join(hierarchy(), f"trifold-test-{os.getpid()}")
+def cgroups(*names, end=""):
+    """A cgroup of our own, whose name has this end, with these below it; how to join one of them."""
+    top = os.path.join(hierarchy(), f"trifold-test-{os.getpid()}{end}")
     made = [os.path.join(top, n) for n in ("",) + names]
 
     def join(name):

@@ -230,8 +230,12 @@ def a_container():
 
 @shared
 def a_unit():
-    """--unit: a service, with .service or without"""
-    with programs("inside") as tmp, cgroups("web.service") as (_, join), \
+    """--unit: a service, with .service or without; not a user's of that name, nor what another made below itself"""
+    users, others = "user@7.service/app.slice/web.service", "other.service/web.service"
+    with programs("inside", "users", "others") as tmp, \
+            cgroups("web.service", users, others, end=".slice") as (_, join), \
+            running(os.path.join(tmp, "users"), "twin", "left", "100", before=join(users)), \
+            running(os.path.join(tmp, "others"), "twin", "left", "100", before=join(others)), \
             running(os.path.join(tmp, "inside"), "twin", "left", "100", before=join("web.service")):
         out = os.path.join(tmp, "out.folded")
         for unit in ("web.service", "web"):

@@ -49,7 +49,7 @@ static inline uint32_t process(struct batch_builder *b, uint32_t pid,
 	r.exe_name = exe_name ? str(b, exe_name) : 0;
 	r.comm = comm ? str(b, comm) : 0;
 	r.container_id = pid == 11 ? str(b, "c0ffee") : 0;
-	r.unit = pid == 12 ? str(b, "web") : 0;
+	r.unit = pid == 11 || pid == 12 ? str(b, "web") : 0;
 	return batch_resource(b, &r);
 }
 

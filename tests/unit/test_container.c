@@ -106,7 +106,22 @@ TEST(cgroups_of_services)
 		  "getty@tty1" },
 		{ "/system.slice/docker.service/inner/most", "docker" },
 		{ "/user.slice/user-1000.slice/user@1000.service/app.slice/"
-		  "sync.service", "sync" },
+		  "sync.service", "user@1000/sync" },
+		/* what looks like another's */
+		{ "/user.slice/user-1000.slice/user@1000.service/system.slice/nginx.service",
+		  "user@1000/nginx" },
+		{ "/user.slice/user-1000.slice/user@1000.service/a.service/nginx.service",
+		  "user@1000/a" },
+		{ "/user.slice/user-1000.slice/user@1000.service", "user@1000" },
+		{ "/user.slice/user-1000.slice/user@1000.service/init.scope", "" },
+		{ "/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-" HEX64
+		  ".scope/nginx.service", "user@1000/nginx" },
+		{ "/system.slice/app.service/nginx.service", "app" },
+		{ "/system.slice/app.service/x.scope/nginx.service", "app" },
+		{ "/lxc.payload.web/system.slice/nginx.service", "lxc.payload.web/nginx" },
+		{ "/machine.slice/machine-x.scope/payload/system.slice/a.service/b",
+		  "machine-x.scope/a" },
+		{ "/machine.slice/machine-x.scope/a.service/b.scope", "" },
 		{ "/user.slice/user-1000.slice/user@1000.service/app.slice/"
 		  "app-firefox-1.scope", "" },
 		{ "/user.slice/user-1000.slice/session-3.scope", "" },
@@ -117,9 +132,10 @@ TEST(cgroups_of_services)
 		  ".slice:cri-containerd:" HEX64, "" },
 		{ "/system.slice/snap.docker.dockerd.service/docker/" HEX64 "/x", "" },
 		{ "/docker/" HEX64 "/system.slice/a.service", "a" },
+		{ "/docker/" HEX64 "/user.slice/x.scope", "" },
 		{ "/.service", "" }, { "/.service/x", "" }, { "/", "" },
 		{ "", "" }, { "/service", "" }, { "/x.serviced", "" },
-		{ "/x.service/", "x" }, { "x.service", "x" },
+		{ "/x.service/", "x" }, { "x.service", "" },
 		{ "/" HEX64 ".service", HEX64 }, { "/x" HEX64 ".service", "" },
 	};
 	struct cgroups c;
@@ -263,6 +279,12 @@ TEST(cgroups_of_a_user_push_out_no_others)
 		r.cgroup_id = 100000 + (uint64_t)i;
 		CHECK_EQ(cgroups_add(&c, &r), 0);
 	}
+	/* where the beginning is missing, the end proves nothing */
+	strcat(deep, "/nginx.service");
+	request_of(&r, deep);
+	r.cgroup_id = 3;
+	CHECK_EQ(cgroups_add(&c, &r), 0);
+	CHECK_STR(cgroups_unit(&c, 3), "");
 	CHECK_STR(cgroups_unit(&c, 1), "db");
 	CHECK(*cgroups_unit(&c, 2));
 	cgroups_fini(&c);

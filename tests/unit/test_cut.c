@@ -131,6 +131,11 @@ TEST(cut_keeps_to_a_service)
 	CHECK(!cut_takes_all(&c, &b));
 	CHECK_EQ(take(&c, &pids), 1);
 	CHECK_EQ(pids, 4);
+	/* a container's of that name is another one */
+	strcpy(c.container, "c0ffee");
+	CHECK_EQ(take(&c, &pids), 3);
+	CHECK_EQ(pids, 2);
+	c.container[0] = '\0';
 	strcpy(c.unit, "we");
 	CHECK_EQ(take(&c, &pids), 0);
 	strcpy(c.unit, "web2");

@@ -384,6 +384,35 @@ TEST(a_unit_is_the_systems_before_others)
 	leave();
 }
 
+/* What batches have of a unit with this path. */
+static const char *service_of(const char *unit, const char *path)
+{
+	static struct target t;
+
+	target_note_unit(&t, unit, path);
+	return t.service;
+}
+
+TEST(a_unit_beside_a_running_trifold_is_the_one_of_that_path)
+{
+	static const char user[] = "/user.slice/user-7.slice/user@7.service/app.slice/web.service";
+	struct target t = { .cgroup = 1 };
+
+	CHECK_STR(service_of("web", "/system.slice/web.service"), "web");
+	CHECK_STR(service_of("web.service", "/system.slice/web.service"), "web");
+	CHECK_STR(service_of("web.service", user), "user@7/web");
+	CHECK_STR(service_of("web", "/lxc.payload.a/system.slice/web.service"),
+		  "lxc.payload.a/web");
+	CHECK_STR(service_of("web", "/system.slice/app.service/web.service"), "");
+	CHECK_STR(service_of("some.scope", "/system.slice/some.scope"), "");
+	CHECK_STR(service_of("system-db.slice", "/system.slice/system-db.slice"), "");
+	target_note_unit(&t, "web", "/docker/" ID_A "/system.slice/web.service");
+	CHECK_STR(t.service, "web");
+	CHECK_STR(t.container, ID_A);
+	target_note_unit(&t, "web", "/system.slice/web.service");
+	CHECK_STR(t.container, "");
+}
+
 TEST(unit_names)
 {
 	char longest[260];
