@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "symbolizerd/knowledge/hangs.h"
 #include "symbolizerd/tables/owners.h"
 #include "tests/unit/harness.h"
 
@@ -73,4 +74,25 @@ TEST(owners_may_be_many)
 	for (uint32_t i = 0; i < 100000; i++)
 		CHECK_EQ(owners_have(&o, i), 1 + (i == 77777));
 	owners_fini(&o);
+}
+
+/* Users whose file systems hang use up no more than that nobody else notices. */
+TEST(hangs_of_some_users_refuse_no_others)
+{
+	struct hangs h = { .by_owner.seed = 1 };
+	uint32_t owner;
+	int n = 0;
+
+	for (owner = 1000; owner < 1004; owner++) {
+		for (n = 0; hangs_allow(&h, owner); n++)
+			CHECK(!hangs_note(&h, owner));
+		CHECK_EQ(n, HANGS_OWNER);
+	}
+	CHECK(hangs_allow(&h, 0) && hangs_allow(&h, 2000));
+	/* others that begin, once each */
+	for (n = 0; hangs_allow(&h, owner); owner++, n++)
+		CHECK_EQ(hangs_note(&h, owner), n == HANGS_ALL - HANGS_MAX - 1);
+	CHECK_EQ(n, HANGS_ALL - HANGS_MAX);
+	CHECK(!hangs_allow(&h, 0));
+	owners_fini(&h.by_owner);
 }
