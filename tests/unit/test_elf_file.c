@@ -440,6 +440,28 @@ TEST(elf_that_shrinks_while_it_is_read)
 	close(fd);
 }
 
+/* Numbers beyond 16 bits are in the first section header (elf(5)). */
+TEST(elf_of_more_sections_than_are_read)
+{
+	for (uint64_t n = ELF_SECTIONS_MAX - 1; n <= ELF_SECTIONS_MAX + 1; n++) {
+		const Elf64_Shdr first = { .sh_size = n };
+		struct elf_file f;
+		int fd;
+
+		sample(EM_X86_64);
+		image_ehdr(&im)->e_shnum = 0;
+		image_ehdr(&im)->e_shstrndx = 1;
+		image_ehdr(&im)->e_shoff = sizeof(im.b);
+		fd = image_file(&im);
+		CHECK(ftruncate(fd, (off_t)(sizeof(im.b) + n * sizeof(first))) == 0);
+		CHECK(pwrite(fd, &first, sizeof(first), sizeof(im.b)) == sizeof(first));
+		CHECK_EQ(elf_file_open(&f, fd), JOB_OK);
+		CHECK_EQ(f.n_shdrs, n > ELF_SECTIONS_MAX ? 0 : n);
+		elf_file_close(&f);
+		close(fd);
+	}
+}
+
 TEST(elf_section_larger_than_may_be_read)
 {
 	struct elf_file f;

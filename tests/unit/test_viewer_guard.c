@@ -272,3 +272,21 @@ TEST(params_refuse_what_means_nothing)
 		CHECK(ask(bad[i], &r) != NULL);
 	}
 }
+
+/* So many values as a query has room for, and one more. */
+TEST(params_have_limits)
+{
+	char text[16 * (SELECT_VALUES_MAX + 1)] = "";
+	struct viewer_request r;
+	size_t n = 0;
+
+	for (unsigned int i = 0; i < SELECT_VALUES_MAX; i++)
+		n += (size_t)sprintf(text + n, "%spid=%u", i ? "&" : "", i + 1);
+	CHECK(!ask(text, &r));
+	CHECK_EQ(r.q.key[KEY_PID].n, SELECT_VALUES_MAX);
+	strcpy(text + n, "&pid=1");
+	CHECK_STR(ask(text, &r), "too many values of one filter");
+	/* another filter has its own */
+	strcpy(text + n, "&tid=1");
+	CHECK(!ask(text, &r));
+}

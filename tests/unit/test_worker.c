@@ -283,7 +283,8 @@ static uint32_t linked(const char *name, size_t size, uint32_t crc, uint32_t *de
 	at = image_put(&im, link, n + 4);
 	image_section(&im, ".gnu_debuglink", SHT_PROGBITS, at, 0, n + 4);
 	image_finish(&im);
-	debug_fd = file_of(bytes, size);
+	debug_fd = file_of(bytes, inner.n);
+	CHECK_EQ(ftruncate(debug_fd, (off_t)size), 0);	/* the rest is a hole */
 	CHECK_EQ(fchmod(debug_fd, 0644), 0);
 	job(image_file(&im), JOB_TABLE | JOB_SYMBOLS, m);
 	close(debug_fd);
@@ -305,6 +306,9 @@ TEST(worker_takes_a_debug_file_with_the_right_crc)
 	/* in more than one piece, the last one short */
 	CHECK_EQ(linked("pro.debug", (2 << 20) + 5, 0, &debug), 2);
 	CHECK_EQ(linked("prog.debug", 4096, 1, &debug), 0);
+	CHECK_EQ(debug, JOB_DEBUG_OWN);
+	/* more than is read for a CRC */
+	CHECK_EQ(linked("prog.debug", (256u << 20) + 1, 0, &debug), 0);
 	CHECK_EQ(debug, JOB_DEBUG_OWN);
 	/* a server's has to have the build ID: it was asked for by that alone */
 	debug_from = DEBUG_SERVER;
