@@ -14,3 +14,6 @@ unit_core_SRCS := symbolizerd/snapshot/core.c symbolizerd/snapshot/snapshot.c co
 UNIT += walk_cost
 unit_walk_cost_SRCS := $(filter-out %/replay.c,$(SNAPSHOT))
 unit_walk_cost_LIBS := -lz -lxxhash
+UNIT += sample_cost
+unit_sample_cost_SRCS := $(filter-out %/replay.c,$(SNAPSHOT))
+unit_sample_cost_LIBS := -lz -lxxhash
