@@ -225,3 +225,69 @@ TEST(report_names_each_receiver)
 	CHECK(strstr(text, "\"gave_up\":3") != NULL);
 	free(text);
 }
+
+/* --- a hub that lies ----------------------------------------------------------- */
+
+static uint64_t report_random(void)
+{
+	static uint64_t x = 1;
+
+	x = x * 6364136223846793005ULL + 1442695040888963407ULL;
+	return x >> 11 ^ x << 40;
+}
+
+/* Any bytes, mostly ones, or numbers that are too large or too small by one. */
+static void any_status(int kind)
+{
+	static const uint64_t odd[] = { 0, 1, UINT64_MAX, 1ULL << 63, INT64_MAX, UINT32_MAX };
+	uint64_t *word = (uint64_t *)&st;
+
+	for (size_t i = 0; i < sizeof(st) / 8; i++)
+		word[i] = kind % 3 == 0 ? report_random() : kind % 3 == 1 ? UINT64_MAX :
+			  odd[report_random() % 6];
+	/* others are refused by hub_client.c */
+	st.loader_up &= 1;
+	st.exporter_up &= 1;
+	st.partial &= 1;
+}
+
+static void check_line(const char *text)
+{
+	for (; *text; text++)
+		CHECK(((unsigned char)*text >= 0x20 || *text == '\n') && *text != 0x7f);
+}
+
+/* A number of JSON is finite: no text is of these. */
+static void check_no_nan(const char *text)
+{
+	CHECK(!strstr(text, ":nan") && !strstr(text, ":-nan") && !strstr(text, ":inf") &&
+	      !strstr(text, ":-inf"));
+}
+
+TEST(report_of_a_hub_that_lies)
+{
+	char line[4096];
+
+	for (int i = 0; i < 300; i++) {
+		struct report_run run = { 0 };
+		struct profile_account account;
+		char *text;
+
+		any_status(i);
+		text = printed(as_table);
+		check_line(text);
+		free(text);
+		text = printed(as_json);
+		check_line(text);
+		check_no_nan(text);
+		free(text);
+		report_run_note(&run, &st);
+		report_summary(&st, &run, line, sizeof(line));
+		check_line(line);
+		report_progress(&st, report_random(), line, sizeof(line));
+		check_line(line);
+		report_reasons(&st, line, sizeof(line));
+		check_line(line);
+		report_account(&st, &account);
+	}
+}
