@@ -66,6 +66,42 @@ def garbage(h):
     h.close_connection = True
 
 
+def heads(line):
+    """This line of a head, without end."""
+    def answer(h):
+        h.close_connection = True
+        while True:
+            h.wfile.write(line)
+            h.wfile.flush()
+            time.sleep(0.001)
+    return answer
+
+
+headers = heads(b"HTTP/1.1 200 OK\r\n" + b"X-Header: " + b"x" * 1000 + b"\r\n")
+continues = heads(b"HTTP/1.1 100 Continue\r\n\r\n" * 50)
+
+
+def chunks(h):
+    """A chunk of 10 GiB, of which little comes; and a length beside it that says otherwise."""
+    h.send_response(200)
+    h.send_header("Transfer-Encoding", "chunked")
+    h.send_header("Content-Length", "100")
+    h.end_headers()
+    h.wfile.write(b"280000000\r\n" + b"x" * 100)
+    h.close_connection = True
+
+
+def packed(content):
+    """It says that it is compressed."""
+    def answer(h):
+        h.send_response(200)
+        h.send_header("Content-Encoding", "gzip")
+        h.send_header("Content-Length", str(len(content)))
+        h.end_headers()
+        h.wfile.write(content)
+    return answer
+
+
 def empty(h):
     h.send_response(200)
     h.send_header("Content-Length", "0")

@@ -3,6 +3,7 @@
 """The cases of test_exporter_debuginfod.sh: debug files from servers that are played.
 usage: exporter_debuginfod_cases.py BUILD [CASE...]"""
 import contextlib
+import gzip
 import os
 import signal
 import subprocess
@@ -44,6 +45,12 @@ def counted(s, **want):
 def batches_go_on(s, outcome="no_receiver"):
     ident = s.hub.batch(BATCH, 20)
     equal(s.hub.done(), Done(ident, 20, outcome))
+
+
+def resident(pid):
+    """KiB."""
+    with open(f"/proc/{pid}/status", encoding="ascii") as f:
+        return next(int(line.split()[1]) for line in f if line.startswith("VmRSS"))
 
 
 def none(s, build_id=ID, ident=1):
@@ -171,6 +178,33 @@ def answers_that_are_none():
     refuses(server.silent, server.garbage, server.status(503), server.status(206),
             server.status(302, Location="file:///etc/passwd"), asked=2,
             env={"TRIFOLD_DEBUGINFOD_TIMEOUT": "1"})
+
+
+@case
+def heads_without_end_and_chunks_that_lie():
+    with Server({ID.hex(): server.headers}) as a, Server({ID.hex(): server.continues}) as b, \
+            Server({ID.hex(): server.chunks}) as c, \
+            stage(a, b, c, env={"TRIFOLD_DEBUGINFOD_TIMEOUT": "1", "TRIFOLD_DEBUGINFOD_SIZE": "1"}) as s:
+        begin(s)
+        before = resident(s.exporter.pid)
+        s.hub.ask_debuginfo(ID)
+        batches_go_on(s)
+        equal(s.hub.debuginfo(), (1, None))
+        equal([len(w.asked) for w in (a, b, c)], [1, 1, 1])
+        after = resident(s.exporter.pid)
+        print(f"# resident: {before} KiB, then {after}")
+        assert after < before + 4096, (before, after)
+        batches_go_on(s)
+
+
+@case
+def what_is_compressed_is_not_unpacked():
+    bomb = gzip.compress(bytes(16 << 20))
+    with Server({ID.hex(): server.packed(bomb)}) as web, \
+            stage(web, env={"TRIFOLD_DEBUGINFOD_SIZE": "1"}) as s:
+        begin(s)
+        s.hub.ask_debuginfo(ID)
+        equal(s.hub.debuginfo(), (1, bomb))
 
 
 @case
