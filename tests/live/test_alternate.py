@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Inlined calls whose names are in the file that `dwz -m` moved them to."""
+"""Inlined calls whose names are in the file that `dwz -m` moved them to, or in a package of
+split DWARF (.dwp); and such files of those who may not be believed, and broken ones."""
 import os
 import random
 import re
@@ -11,7 +12,7 @@ from debug import DEBUG, make_debug_folder
 from live import ROOT, Skip, say
 from rows import Rows
 
-rows = Rows({"pprof": [".pb.gz"]}, seconds=4, hz=499)
+rows = Rows({"pprof": [".pb.gz"]}, seconds=4, hz=997)
 SOURCE = os.path.join(ROOT, "tests", "live", "cases", "inlined.c")
 INNER = ["innermost", "middle", "outer"]
 
@@ -162,6 +163,124 @@ def none(t):
     yield
     for p in (missing, wrong):
         check(p, chains[p], stacks_of(t, p), shown=False)
+
+
+USER = 12345
+
+
+def as_user(script):
+    """Words for a shell script as USER, root in a user and mount namespace of its own, with a DEBUG of its own."""
+    return ["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", "--pdeathsig", "KILL",
+            "unshare", "-Urm", "sh", "-ec", f"mount -t tmpfs none {DEBUG}; cd {DEBUG}; {script}"]
+
+
+def forge(path):
+    """A copy whose names are others, of the same length."""
+    forged = path + ".forged"
+    with open(forged, "wb") as f:
+        f.write(content(path).replace(b"innermost", b"evilermos").replace(b"middle", b"evildl"))
+    os.chmod(forged, 0o644)
+    return forged
+
+
+def spoil(path):
+    """Random bytes where the DWARF was."""
+    for section in (".debug_info", ".debug_abbrev", ".debug_str", ".debug_line"):
+        for name in section, section + ".dwo":
+            size = [line.split() for line in run("readelf", "-SW", path).splitlines() if f" {name} " in line]
+            if not size:
+                continue
+            with open(path + ".bytes", "wb") as f:
+                f.write(random.randbytes(4096))
+            run("objcopy", "--update-section", f"{name}={path}.bytes", path)
+    return path
+
+
+class Split:
+    """A program whose inlined calls are in a package beside it."""
+
+    def __init__(self, tmp, name):
+        self.name, self.exe = name, os.path.join(tmp, name)
+        subprocess.run(["gcc", "-O2", "-gdwarf-4", "-gsplit-dwarf", f"-Wl,--build-id=0x{random.randbytes(20).hex()}",
+                        "-o", name, SOURCE], cwd=tmp, check=True)
+        subprocess.run(["dwp", "-e", name, "-o", name + ".made"], cwd=tmp, check=True)
+        assert b"innermost" in content(self.exe + ".made")
+
+
+def names_of(t, program):
+    """Samples, and those with a name that somebody invented, or with the inlined calls."""
+    stacks = stacks_of(t, program)
+    total = sum(n for _, n in stacks)
+    evil = sum(n for f, n in stacks if any(x.startswith("evil") for x in f))
+    inlined = sum(n for f, n in stacks if any(x.startswith("innermost ") for x in f))
+    say(f"{program.name}: {total} samples, {evil} with invented names, {inlined} with inlined calls")
+    assert total > 50
+    return total, evil, inlined
+
+
+def start_with_alternate(t, program):
+    """As USER, with root's debug file of the program, and an alternate file that the user has forged."""
+    at, debug = by_id(program.exe), program.strip()
+    t.start(*as_user(f"mkdir -p {os.path.dirname(at)} .dwz; touch {at}; mount --bind {debug} {at}; "
+                     f"cp {forge(program.alternate)} .dwz/{program.name}.debug; exec {program.exe} {program.name}"))
+
+
+def of_user(program):
+    os.chown(program.exe, USER, USER)
+    return program
+
+
+@rows.test
+def strangers_alternate(t):
+    """an alternate file of a user's names nothing of root's program, and does name the user's own"""
+    tools()
+    roots, own = (Program(t.tmp, x, f"{DEBUG}/.dwz/{x}.debug") for x in ("roots-dwz", "own-dwz"))
+    for p in roots, own:
+        start_with_alternate(t, p)
+    of_user(own)
+    t.start(roots.exe, roots.name)
+    yield
+    total, evil, _ = names_of(t, roots)
+    assert not evil, evil
+    total, evil, _ = names_of(t, own)
+    assert evil > total / 2, evil
+
+
+@rows.test
+def strangers_package(t):
+    """nor does a package of split DWARF; one of root's does, and a user's the user's own"""
+    if not shutil.which("dwp"):
+        raise Skip("no dwp")
+    good, roots, own = (Split(t.tmp, x) for x in ("good-dwp", "roots-dwp", "own-dwp"))
+    shutil.copy(good.exe + ".made", good.exe + ".dwp")
+    t.start(good.exe, good.name)
+    for p in roots, of_user(own):
+        t.start(*as_user(f"touch {p.name}; mount --bind {p.exe} {p.name}; cp {forge(p.exe + '.made')} {p.name}.dwp; "
+                         f"exec {DEBUG}/{p.name} {p.name}"))
+    t.start(roots.exe, roots.name)
+    yield
+    total, _, inlined = names_of(t, good)
+    assert inlined > total / 2, inlined
+    total, evil, _ = names_of(t, roots)
+    assert not evil, evil
+    total, evil, _ = names_of(t, own)
+    assert evil > total / 2, evil
+
+
+@rows.test
+def broken(t):
+    """alternate files and packages of random bytes cost their own program its inlined calls"""
+    tools()
+    dwz = Program(t.tmp, "broken-dwz", f"{DEBUG}/.dwz/broken.debug")
+    start(t, [dwz], {by_id(dwz.exe): dwz.strip(), ".dwz/broken.debug": spoil(dwz.alternate)})
+    dwp = Split(t.tmp, "broken-dwp")
+    shutil.copy(spoil(dwp.exe + ".made"), dwp.exe + ".dwp")
+    t.start(dwp.exe, dwp.name)
+    yield
+    for p in dwz, dwp:
+        total, _, inlined = names_of(t, p)
+        outer = sum(n for f, n in stacks_of(t, p) if any(x.startswith("outer ") for x in f))
+        assert not inlined and outer > 0.8 * total, (inlined, outer)
 
 
 make_debug_folder()
