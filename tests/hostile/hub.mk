@@ -50,3 +50,8 @@ hostile_process_jobs_SRCS := $(sort $(HUB_PEER) $(filter-out symbolizerd/runtime
 	$(wildcard symbolizerd/worker/*.c) symbolizerd/jobs/jobs.c symbolizerd/jobs/job_process.c symbolizerd/jobs/job_queue.c symbolizerd/jobs/job_slot.c symbolizerd/knowledge/cpu_share.c \
 	$(addprefix symbolizerd/knowledge/,executable.c file_symbols.c owner_cache.c read_again.c user_share.c) symbolizerd/elf/debugdata.c symbolizerd/tables/owners.c ipc/short_name.c ipc/short_java.c)
 hostile_process_jobs_LIBS := -llzma -lz $(ELF_VISIT_LIBS) -lseccomp -lcap-ng
+
+# the real zygote and workers, and a hub that lies
+HOSTILE += zygote_lies
+hostile_zygote_lies_SRCS := $(sort $(hostile_process_jobs_SRCS) $(ELF_VISIT) tests/hostile/mutants.c)
+hostile_zygote_lies_LIBS := $(hostile_process_jobs_LIBS)

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A hub in an attacker's hand, and what it can have of the real zygote and its workers: of
+ * each message that is wrong the zygote ends, and with it all workers; there are never more
+ * of these than there are slots; and a worker that is told nonsense ends by itself.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "common/log.h"
+#include "ipc/conn.h"
+#include "ipc/rules.h"
+#include "symbolizerd/worker/confine.h"
+#include "symbolizerd/worker/zygote.h"
+#include "tests/hostile/hub_peer.h"
+#include "tests/hostile/mutants.h"
+#include "tests/unit/harness.h"
+
+#define FLOOD	2000		/* orders */
+
+static struct zygote_ends ends;
+static struct conn control;
+static int self_exe, proc;
+
+static void begin_zygote(void)
+{
+	NEED(zygote_start(getuid() ? (uid_t)-1 : OTHER_ID, OTHER_ID, -1, &ends) == 0);
+	conn_init(&control, ends.control, PEER_ZYGOTE, CONN_READY);
+}
+
+static void begin(void)
+{
+	self_exe = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	NEED(self_exe >= 0 && proc >= 0);
+	log_init("hub", false);
+	confine_namespaces();
+}
+
+/* Processes whose parent is the zygote; -1: not known here. */
+static int workers(void)
+{
+	char name[64], text[4096];
+	int fd, n = 0;
+	ssize_t len;
+
+	snprintf(name, sizeof(name), "%d/task/%d/children", (int)ends.pid, (int)ends.pid);
+	fd = openat(proc, name, O_RDONLY | O_CLOEXEC);
+	len = fd < 0 ? -1 : read(fd, text, sizeof(text));
+	if (fd >= 0)
+		close(fd);
+	for (ssize_t i = 0; i < len; i++)
+		n += text[i] == ' ';
+	return len < 0 ? -1 : n;
+}
+
+static void close_ends(void)
+{
+	conn_close(&control);
+	for (unsigned int i = 0; i < WORKER_SLOTS; i++)
+		close(ends.slots[i]);
+}
+
+/* It ends, and its code says that it refused something, or that the hub has gone. */
+static void zygote_ended(bool refused)
+{
+	const uint64_t until = now_ns() + 20 * NSEC_PER_SEC;
+	int status;
+	pid_t r;
+
+	while (!(r = waitpid(ends.pid, &status, WNOHANG)) && now_ns() < until)
+		poll(NULL, 0, 1);
+	NEED(r == ends.pid && WIFEXITED(status));
+	if (refused)
+		printf("# code %d\n", WEXITSTATUS(status));
+	close_ends();
+}
+
+static void order(unsigned int type, uint32_t slot)
+{
+	const struct msg_slot m = { .slot = slot };
+	struct pollfd p = { .fd = ends.control, .events = POLLOUT };
+	int r;
+
+	while ((r = conn_send(&control, type, 0, &m, sizeof(m), NULL, 0, NULL, 0)) == -EAGAIN)
+		poll(&p, 1, 1000);
+	NEED(r == 0 || r == -EPIPE);
+}
+
+TEST(zygote_ends_at_each_message_that_is_wrong)
+{
+	const struct msg_slot slot = { .slot = 0 };
+	int n = 0;
+
+	begin();
+	for (int type = 0; type < 2; type++) {
+		const struct mutant m = { .type = type ? MSG_KILL : MSG_FORK, .payload = &slot,
+					  .len = sizeof(slot) };
+
+		for (int how = MUT_NONE + 1; how < MUT_MEM_UNSEALED; how++) {
+			begin_zygote();
+			if (mutant_send(ends.control, &m, (enum mutation)how))
+				n++;
+			else
+				close_ends();
+			zygote_ended(false);
+		}
+	}
+	for (unsigned int t = 0; t < MUTANT_TYPES; t++) {
+		begin_zygote();
+		if (mutant_send_stranger(ends.control, PEER_HUB, CONN_READY, t))
+			n++;
+		else
+			close_ends();
+		zygote_ended(false);
+	}
+	printf("# %d messages refused\n", n);
+	NEED(n > 40);
+}
+
+TEST(zygote_ends_at_orders_that_make_no_sense)
+{
+	begin();
+	begin_zygote();
+	order(MSG_FORK, WORKER_SLOTS);
+	zygote_ended(true);
+	begin_zygote();
+	order(MSG_KILL, UINT32_MAX);
+	zygote_ended(true);
+	/* a slot that is in use: its worker ends, too */
+	begin_zygote();
+	order(MSG_FORK, 0);
+	order(MSG_FORK, 0);
+	zygote_ended(true);
+	/* what the hub may say, but not to a zygote */
+	begin_zygote();
+	NEED(conn_send(&control, MSG_LIST, 0, NULL, 0, NULL, 0, NULL, 0) == 0);
+	zygote_ended(true);
+}
+
+/* Never more workers than slots, whatever is ordered how fast. */
+TEST(zygote_has_as_many_workers_as_slots)
+{
+	struct msg m;
+	int most = 0;
+
+	begin();
+	begin_zygote();
+	for (uint32_t i = 0; i < FLOOD; i++) {
+		/* one that was killed has to be reaped before the next */
+		order(MSG_KILL, i % WORKER_SLOTS);
+		while (conn_recv(&control, &m) == 0)
+			msg_close_fds(&m);
+	}
+	for (uint32_t i = 0; i < WORKER_SLOTS; i++)
+		order(MSG_FORK, i);
+	for (int i = 0; i < 100; i++) {
+		int n = workers();
+
+		most = n > most ? n : most;
+		poll(NULL, 0, 1);
+	}
+	printf("# %d workers at most\n", most);
+	NEED(most <= WORKER_SLOTS);
+	close_ends();
+	zygote_ended(false);
+}
+
+/* --- a worker -------------------------------------------------------------------- */
+
+/* How the worker of slot 0 ended, as from waitpid(2). */
+static int worker_status(void)
+{
+	const uint64_t until = now_ns() + 20 * NSEC_PER_SEC;
+	struct msg m;
+	int r;
+
+	do {
+		r = conn_recv(&control, &m);
+		if (r == -EAGAIN)
+			poll(NULL, 0, 1);
+		else if (!r)
+			msg_close_fds(&m);
+	} while ((r == -EAGAIN || (!r && m.hdr.type != MSG_EXITED)) && now_ns() < until);
+	NEED(r == 0 && m.hdr.type == MSG_EXITED);
+	return (int)((const struct msg_slot *)m.buf)->status;
+}
+
+static void worker_ends(const char *what)
+{
+	int status = worker_status();
+
+	if (!WIFEXITED(status))
+		printf("# %s: status %d\n", what, status);
+	NEED(WIFEXITED(status));
+}
+
+TEST(worker_ends_at_each_message_that_is_wrong)
+{
+	const struct msg_job job = { .kind = JOB_FILE, .exe = 2, .parts = JOB_TABLE };
+	const struct mutant m = { .type = MSG_JOB, .payload = &job, .len = sizeof(job),
+				  .fds = { self_exe } };
+
+	begin();
+	begin_zygote();
+	for (int how = MUT_NONE + 1; how < MUT_MEM_UNSEALED; how++) {
+		order(MSG_FORK, 0);
+		if (mutant_send(ends.slots[0], &m, (enum mutation)how))
+			worker_ends(mutation_name((enum mutation)how));
+		else
+			order(MSG_KILL, 0), (void)worker_status();
+	}
+	for (unsigned int t = 0; t < MUTANT_TYPES; t++) {
+		order(MSG_FORK, 0);
+		if (t != MSG_WANTED_FILE && t != MSG_WANTED_NONE &&
+		    mutant_send_stranger(ends.slots[0], PEER_HUB, CONN_READY, t))
+			worker_ends(msg_type_name(t));
+		else
+			order(MSG_KILL, 0), (void)worker_status();
+	}
+	close_ends();
+	zygote_ended(false);
+}
+
+struct nonsense {
+	struct msg_job job;
+	uint64_t words[JOB_WORDS_MAX];
+};
+
+/* Jobs that are whole messages, of a file, and say what is not so. */
+TEST(worker_survives_jobs_that_make_no_sense)
+{
+	static struct nonsense n;
+	uint64_t x = 1;
+
+	begin();
+	begin_zygote();
+	for (int i = 0; i < 60; i++) {
+		size_t words = (size_t)i * 9 % (JOB_WORDS_MAX + 1);
+		uint32_t *field = (uint32_t *)&n.job;
+
+		for (size_t k = 0; k < sizeof(n) / 4; k++) {
+			x = x * 6364136223846793005ULL + 1442695040888963407ULL;
+			((uint32_t *)&n)[k] = (uint32_t)(x >> 33);
+		}
+		/* mostly small numbers, which are nearly right */
+		for (size_t k = 0; k < sizeof(n.job) / 4; k++)
+			field[k] = field[k] % 7 ? field[k] % 5 : field[k];
+		order(MSG_FORK, 0);
+		NEED(conn_send(&(struct conn){ .fd = ends.slots[0] }, MSG_JOB, 1, &n.job,
+			       sizeof(n.job), n.words, 8 * words, &self_exe, 1) == 0);
+		/* its answer, a question for a debug file, or nothing */
+		worker_ends("nonsense");
+	}
+	close_ends();
+	zygote_ended(false);
+}
