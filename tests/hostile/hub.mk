@@ -55,3 +55,9 @@ hostile_process_jobs_LIBS := -llzma -lz $(ELF_VISIT_LIBS) -lseccomp -lcap-ng
 HOSTILE += zygote_lies
 hostile_zygote_lies_SRCS := $(sort $(hostile_process_jobs_SRCS) $(ELF_VISIT) tests/hostile/mutants.c)
 hostile_zygote_lies_LIBS := $(hostile_process_jobs_LIBS)
+
+# the real recorder of `trifold record`, and an exporterd that lies
+HOSTILE += recorder_lies
+hostile_recorder_lies_SRCS := $(HUB_PEER) tests/hostile/mutants.c ipc/batch_build.c ipc/fdpass.c common/hash_table.c
+hostile_recorder_lies_LIBS := -lxxhash -lseccomp -lcap-ng
+$(O)/hostile/recorder_lies: | $(O)/bin/trifold
