@@ -226,6 +226,14 @@ def devices(t):
 
 
 @rows.test
+def magic(t):
+    """nor one that everybody may read, by way of another process's root (the container sees the host's /proc)"""
+    ident, plain = new_build_id(), t.path("magic-plain")
+    debug_file(build(t.tmp, "magic-whole", "chain", ident), plain)
+    assert (yield from opened(t, "magic", plain, f"ln -s /proc/{os.getpid()}/root{plain} $F", ident)) == 0
+
+
+@rows.test
 def readable(t):
     """the watch itself works: a file that everybody may read is opened"""
     ident, plain = new_build_id(), t.path("plain")
