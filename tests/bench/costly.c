@@ -2,10 +2,10 @@
 /*
  * costly - what a sample costs in BPF whose process makes it as dear as it can be
  *
- * usage: costly [hotspot|python|signals [SECONDS]]
+ * usage: costly [hotspot|python|signals|mappings [SECONDS]]
  *
  * The layouts of tests/unit/costly_memory.h, which tests/unit/test_sample_cost.c counts, in a
- * process that is sampled.  Prints the program's own run time for its samples.  Root; x86-64.
+ * process that is sampled; and one of which each frame is in a mapping of its own.  Prints the program's own run time for its samples.  Root; x86-64.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -49,6 +49,33 @@ static void die(const char *what, int r)
 	exit(1);
 }
 
+#define MAPPINGS	1100
+#define MAPPINGS_AT	(COSTLY + 512 * MIB)
+
+/* Pages of no file, each between two of a file, which are looked at, too: is it text that was
+ * moved (bpf/resolve.bpf.h)? */
+static struct costly costly_mappings(void)
+{
+	struct costly c = { RUNTIME_NONE, 0, FILE_AT, MAPPINGS_AT + PAGE + 8, OBJECTS,
+			    OBJECTS + 64 };
+	int fd = memfd_create("pages", MFD_CLOEXEC);
+
+	if (fd < 0 || ftruncate(fd, PAGE) ||
+	    mmap((void *)MAPPINGS_AT, 2 * PAGE * MAPPINGS, PROT_READ | PROT_WRITE | PROT_EXEC,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+		die("mappings", errno);
+	for (uint64_t i = 0; i < MAPPINGS; i++) {
+		uint64_t *pair = (uint64_t *)(c.fp + 16 * i);
+
+		if (mmap((void *)(MAPPINGS_AT + 2 * PAGE * i), PAGE, PROT_READ,
+			 MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED)
+			die("mappings", errno);
+		pair[0] = (uint64_t)(pair + 2);
+		pair[1] = MAPPINGS_AT + 2 * PAGE * (i + 1) + PAGE + 8;
+	}
+	return c;
+}
+
 static void make(const char *kind)
 {
 	costly_map();
@@ -56,6 +83,8 @@ static void make(const char *kind)
 		costly = costly_python(14 + PYTHON_FREE_THREADED, (uintptr_t)pthread_self());
 	else if (!strcmp(kind, "signals"))
 		costly = costly_signals();
+	else if (!strcmp(kind, "mappings"))
+		costly = costly_mappings();
 	else
 		costly = costly_hotspot(17);
 }
