@@ -269,3 +269,70 @@ TEST(pprof_holds_hostile_names)
 		free(b.data);
 	}
 }
+
+/* --- times, and numbers ---------------------------------------------------------- */
+
+/* One frame at the largest address and line, by processes of extreme numbers, at these
+ * times.  A hub in an attacker's hand can have all that batch_open() lets through. */
+static void *ends_batch(uint32_t frequency, uint64_t start, uint64_t end, struct batch *ret)
+{
+	const uint64_t times[] = { start, start + (end - start) / 2, end - 1 };
+	struct batch_builder *b = batch_builder_new(frequency);
+	struct batch_exe e = { .path = str(b, "x") };
+	struct batch_frame f = { .kind = BATCH_FRAME_NATIVE, .exe = batch_exe(b, &e),
+				 .address = UINT64_MAX };
+	struct batch_function fn = { .name = str(b, "f"), .start_line = UINT32_MAX };
+	struct batch_resource r = { .pid = UINT32_MAX, .start_ns = UINT64_MAX };
+	struct batch_attr a = { .tid = UINT32_MAX, .cpu = UINT32_MAX };
+	uint32_t frames[1];
+	size_t len;
+	void *data;
+
+	f.function = batch_function(b, &fn);
+	f.line = UINT32_MAX;
+	frames[0] = batch_frame(b, &f);
+	for (size_t i = 0; i < 3; i++)
+		batch_event(b, batch_stack(b, frames, 1), batch_attr(b, &a),
+			    batch_resource(b, &r), STOP_COMPLETE, times[i]);
+	CHECK_EQ(batch_builder_finish(b, start, end, &data, &len), 0);
+	batch_builder_free(b);
+	CHECK_EQ(batch_open(data, len, ret), 0);
+	return data;
+}
+
+/* As long as a batch of three samples can be, and finite numbers only. */
+static void check_ends(const char *format, uint32_t frequency, uint64_t start, uint64_t end)
+{
+	struct profile_info info = { .cpus = UINT32_MAX };
+	struct buffer out = { 0 };
+	struct batch b;
+	void *mem = ends_batch(frequency, start, end, &b);
+
+	CHECK_EQ(format_at(format_named(format))->encode(&b, &info, &out), 0);
+	buffer_add(&out, "", 1);
+	CHECK(!out.failed && out.len < page_html_len + 65536);
+	if (!strcmp(format, "speedscope") || !strcmp(format, "firefox"))
+		CHECK_EQ(*json_space(json_value((const char *)out.data)), '\0');
+	CHECK(!strstr((const char *)out.data, ":nan") && !strstr((const char *)out.data, ":-nan") &&
+	      !strstr((const char *)out.data, ":inf"));
+	free(out.data);
+	free(mem);
+}
+
+TEST(formats_hold_times_at_the_ends)
+{
+	static const char *const names[] = {
+		"html", "folded", "pprof", "otlp", "speedscope", "firefox",
+	};
+	static const uint64_t at[][2] = {
+		{ 0, 1 }, { 0, UINT64_MAX }, { UINT64_MAX - 1, UINT64_MAX },
+		{ 1, 1ULL << 63 }, { INT64_MAX, (1ULL << 63) + 1000 },
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		for (size_t k = 0; k < sizeof(at) / sizeof(*at); k++) {
+			check_ends(names[i], 1, at[k][0], at[k][1]);
+			check_ends(names[i], UINT32_MAX, at[k][0], at[k][1]);
+		}
+	}
+}
