@@ -456,6 +456,50 @@ TEST(old_batches_go)
 	top_model_fini(&m);
 }
 
+/* What batch_open() lets through of a hub that lies, in any order. */
+TEST(times_at_the_ends_make_no_table_of_nonsense)
+{
+	static const uint64_t at[][2] = {
+		{ 0, 1 }, { 0, UINT64_MAX }, { UINT64_MAX - 1, UINT64_MAX },
+		{ 1, 1ULL << 63 }, { INT64_MAX, (1ULL << 63) + 1000 }, { REAL, REAL + S },
+	};
+	const size_t n = sizeof(at) / sizeof(*at);
+
+	for (size_t i = 0; i < n * n * n; i++) {
+		const size_t order[] = { i % n, i / n % n, i / n / n };
+		struct top_model m;
+
+		top_model_init(&m, TOP_SPAN_NS);
+		for (size_t k = 0; k < 3; k++) {
+			struct batch_builder *b = batch_builder_new(k ? 1 : UINT32_MAX);
+			uint32_t p = process(b, 10, "app", "app");
+			uint32_t f = frame(b, BATCH_FRAME_NATIVE, "work", 0, 0x10);
+			size_t len;
+			void *data;
+
+			event(b, p, 10, "app", STOP_COMPLETE, &f, 1, at[order[k]][0]);
+			CHECK_EQ(batch_builder_finish(b, at[order[k]][0], at[order[k]][1],
+						      &data, &len), 0);
+			batch_builder_free(b);
+			CHECK_EQ(top_model_add(&m, data, len, 1), 0);
+			free(data);
+		}
+		for (uint64_t window = 0; window < 61; window += 20) {
+			struct top_table t = { 0 };
+			struct top_query q = { .view = TOP_PROCESSES, .window_ns = window * S,
+					       .now_ns = at[order[0]][1] };
+
+			top_model_table(&m, &q, &t);
+			CHECK(t.n <= 1 && t.events <= 3);
+			/* no NaN, nothing below 0, no more than all time there is */
+			CHECK(t.seconds >= 0 && t.seconds < 1e12);
+			CHECK(t.busy_s >= 0 && t.busy_s <= 3);
+			top_table_fini(&t);
+		}
+		top_model_fini(&m);
+	}
+}
+
 TEST(what_is_no_batch_is_refused)
 {
 	struct top_model m;
