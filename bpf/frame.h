@@ -9,6 +9,7 @@
 #include "record.h"
 
 #define FRAMES_MAX	1024		/* user frames a sample */
+#define SAMPLE_NS	4000000ULL	/* time of one, after which the stack is cut */
 #define GUESSES_MAX	8		/* of them, guessed callers */
 
 /*
@@ -26,7 +27,7 @@ enum frame_kind {
 	FRAME_FILE = 3,		/* file without a number yet; place: file
 				 * offset; then KEY_WORDS of struct file_key */
 	FRAME_ANON = 4,		/* address: in memory of no file */
-	FRAME_CUT = 5,		/* FRAMES_MAX reached: what follows is missing */
+	FRAME_CUT = 5,		/* FRAMES_MAX or SAMPLE_NS reached: what follows is missing */
 	FRAME_MANAGED = 6,	/* an interpreter's: MANAGED_WORD; then the address
 				 * of what stands for the function */
 	FRAME_TEXT = 7,		/* no frame: a name of the managed frame that follows;

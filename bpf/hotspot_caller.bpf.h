@@ -56,8 +56,13 @@ static __always_inline __u64 hotspot_frame_words(const struct hotspot_state *h)
 static __always_inline enum stop_reason hotspot_leave_continuation(struct hotspot_state *h,
 								   struct unwind_state *st)
 {
+	__u64 ra = 0;
+
 	for (__u64 i = 2; i <= HOTSPOT_ENTRY; i++) {
-		if (hotspot_has_return_address(h, st, i))
+		/* a read that fails is dear, and those behind it fail, too */
+		if (unwind_word(st, &ra, st->sp + 8 * i - 8))
+			break;
+		if (hotspot_heap_of(h, ra & RA_MASK))
 			return hotspot_by_size(st, i, MADE_ALL);
 	}
 	return STOP_ANON;

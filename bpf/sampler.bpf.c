@@ -77,6 +77,12 @@ static __always_inline void describe_process(struct scratch *s, __u64 task)
 /* Words of a record that may be sent. */
 #define REC_WORDS_MAX	((RECORD_MAX - sizeof(struct trace_rec)) / 8)
 
+/*
+ * The process decides what a step reads, and one may cost 30 us (docs/SECURITY.md, "What
+ * one sample can cost"): so a sample has a time, too, looked at once in so many steps.
+ */
+#define SAMPLE_STEPS	8
+
 static __always_inline __u32 unwind_user(struct scratch *s)
 {
 	__u32 stop = STOP_NOT;
@@ -84,6 +90,9 @@ static __always_inline __u32 unwind_user(struct scratch *s)
 	for (int i = 0; i < FRAMES_MAX; i++) {
 		/* room for the longest frame and two marks after it */
 		if (s->n > REC_WORDS_MAX - FRAME_WORDS_MAX - 2)
+			break;
+		if (i % SAMPLE_STEPS == SAMPLE_STEPS - 1 &&
+		    bpf_ktime_get_ns() - s->now > SAMPLE_NS)
 			break;
 		stop = step();
 		if (stop != STOP_NOT)

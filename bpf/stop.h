@@ -13,7 +13,7 @@ enum stop_reason {
 	STOP_NOT = 0,		/* step: go on; record: never */
 	STOP_COMPLETE,		/* the outermost frame was reached */
 	STOP_NO_USER,		/* kernel thread, or no user memory any more */
-	STOP_CUT,		/* more than FRAMES_MAX frames */
+	STOP_CUT,		/* more than FRAMES_MAX frames, or SAMPLE_NS */
 	STOP_NO_MAPPING,	/* address in no mapping */
 	STOP_ANON,		/* code in memory of no file, no sound FP */
 	STOP_NO_FILE,		/* file not known to loaderd yet */

@@ -35,6 +35,7 @@ struct walk {
 	void (*looked_up)(void *ctx, uint32_t file, uint64_t off);
 	VECTOR(struct walk_file) files;
 	uint32_t n_reads, n_elements;	/* of memory; of tables, 64 bytes each */
+	uint32_t read_ns;	/* what each such read takes by the sampler's clock */
 	struct walk_kernel *kernel;	/* of one machine's */
 	uint64_t *record;		/* RECORD_MAX bytes: the last one */
 	size_t record_len;

@@ -351,7 +351,7 @@ static __attribute__((__unused__)) long (bpf_map_update_elem)(void *map,
 
 static __u64 bpf_ktime_get_ns(void)
 {
-	return walking->kernel->now;
+	return walking->kernel->now + (__u64)walking->n_reads * walking->read_ns;
 }
 
 static __u64 bpf_get_current_pid_tgid(void)

@@ -129,11 +129,11 @@ struct cost {
 	__u32 words, reads, failed, stop;
 };
 
-/* Of a first sample of this process. */
-static struct cost sample_cost(void)
+/* Of a first sample of this process; read_ns: what a read takes. */
+static struct cost timed_cost(uint32_t read_ns)
 {
 	struct walk w = { .s = &process, .read = read_memory, .table = add_table,
-			  .looked_up = looked_up };
+			  .looked_up = looked_up, .read_ns = read_ns };
 	const struct trace_rec *rec;
 	struct cost c;
 
@@ -145,6 +145,11 @@ static struct cost sample_cost(void)
 	c = (struct cost){ rec->n_user, w.n_reads, n_failed, rec->stop };
 	walk_end(&w);
 	return c;
+}
+
+static struct cost sample_cost(void)
+{
+	return timed_cost(0);
 }
 
 /* --- the search --------------------------------------------------------------------- */
@@ -239,4 +244,23 @@ TEST(a_sample_of_signals_has_a_bound)
 	costly_map();
 	costly = costly_signals();
 	judge("signals", SIGNAL_READS / 2, SIGNAL_READS);
+}
+
+/* Where reads are slow, a sample ends when its time is over: within some steps. */
+TEST(a_sample_ends_when_its_time_is_over)
+{
+	static const uint32_t read_ns[] = { 80, 200, 1000 };
+
+	costly_map();
+	costly = costly_hotspot(17);
+	make_process();
+	for (size_t i = 0; i < sizeof(read_ns) / sizeof(*read_ns); i++) {
+		struct cost c = timed_cost(read_ns[i]);
+		uint64_t took = (uint64_t)c.reads * read_ns[i];
+
+		printf("# a read takes %u ns: %u reads, %u words\n", read_ns[i], c.reads, c.words);
+		CHECK_EQ(c.stop, STOP_CUT);
+		CHECK(c.words < FRAMES_MAX);
+		CHECK(took <= SAMPLE_NS + 10 * 133ULL * read_ns[i]);
+	}
 }
