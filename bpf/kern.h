@@ -200,10 +200,9 @@ struct bpf_iter__bpf_map_elem {
 	struct bpf_iter_meta *meta;
 	void *key;
 };
-struct bpf_iter__task_vma {
+struct bpf_iter__task {
 	struct bpf_iter_meta *meta;
 	struct task_struct *task;
-	struct vm_area_struct *vma;
 };
 
 #pragma clang attribute pop

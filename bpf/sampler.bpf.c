@@ -10,6 +10,7 @@
  */
 #include "filter.bpf.h"
 #include "frames.bpf.h"
+#include "list.bpf.h"
 #include "regs.bpf.h"
 #include "requests.bpf.h"
 #include "state.bpf.h"
@@ -241,60 +242,6 @@ int identify(struct bpf_raw_tracepoint_args *ctx)
 		return 0;
 	identity = m.key;
 	return 1 + host_path(m.file);
-}
-
-/* The super block of a task's root; 0: the task is about to end. */
-static __always_inline __u64 root_super(__u64 task)
-{
-	__u64 fs = (__u64)KLOAD(task_struct, task, fs);
-
-	if (fs)
-		fs = (__u64)KLOAD(fs_struct, fs, root.mnt);
-	return fs ? (__u64)KLOAD(vfsmount, fs, mnt_sb) : 0;
-}
-
-/* Of request_file, for a task of the list; the reader is loaderd. */
-static __always_inline __u32 root_magic(__u64 task)
-{
-	__u64 root = root_super(task);
-
-	if (!root || !host_mounts(task))
-		return 0;
-	if (root == root_super(bpf_get_current_task()))
-		return ROOT_OURS;
-	return KLOAD(super_block, root, s_magic);
-}
-
-/* Every executable mapping of a file, of all processes that are sampled, of the reader
- * (loaderd, which checks its own), and of a command's launcher, which maps in advance
- * what the command will (5.12+). */
-SEC("iter/task_vma")
-int list_files(struct bpf_iter__task_vma *ctx)
-{
-	struct vm_area_struct *v = ctx->vma;
-	struct task_struct *t = ctx->task;
-	struct request_file n = { .kind = REQUEST_FILE };
-	__u64 cred;
-
-	if (!v || !t || t->pid != t->tgid || !(v->vm_flags & VM_EXEC) ||
-	    !v->vm_file)
-		return 0;
-	if (filter.kind != FILTER_ALL && !passes_filter((__u64)t) &&
-	    t->tgid != bpf_get_current_pid_tgid() >> 32 &&
-	    (filter.kind != FILTER_BELOW || (__u64)t->tgid != filter.id[0]))
-		return 0;
-	n.process = (struct process_id){ t->start_boottime, t->tgid, t->self_exec_id };
-	cred = (__u64)KLOAD(task_struct, t, cred);
-	n.uid = KLOAD(cred, cred, uid.val);
-	n.start = v->vm_start;
-	n.end = v->vm_end;
-	file_key_of((__u64)v->vm_file, &n.key);
-	n.ask = ask_bits_of((__u64)v->vm_file);
-	n.runs = t->on_rq != 0;
-	n.ns_tgid = own_number((__u64)t);
-	n.root_magic = root_magic((__u64)t);
-	bpf_seq_write(ctx->meta->seq, &n, sizeof(n));
-	return 0;
 }
 
 /*

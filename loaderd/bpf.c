@@ -112,18 +112,15 @@ static void bpf_share_maps(const struct bpf_object *obj, bool put)
 }
 
 static int bpf_do_load(struct bpf *b, uint32_t frequency,
-		       const struct task_filter *filter, bool list, bool prealloc)
+		       const struct task_filter *filter, bool prealloc)
 {
 	struct sampler *s;
 	int r;
 
-	*b = (struct bpf){
-		.can_list = list, .cpus = libbpf_num_possible_cpus(),
-	};
+	*b = (struct bpf){ .cpus = libbpf_num_possible_cpus() };
 	s = b->skel = sampler__open();
 	if (!s)
 		return -errno;
-	bpf_program__set_autoload(s->progs.list_files, b->can_list);
 	bpf_map__set_max_entries(s->maps.ring, bpf_ring_bytes(frequency));
 	bpf_map__set_max_entries(s->maps.counts, b->cpus);
 	bpf_map__set_value_size(s->maps.left, sizeof(struct msg_hello_loader));
@@ -157,20 +154,21 @@ static int bpf_attach_name(struct bpf *b)
 	return 0;
 }
 
-/* What this kernel can do is found by trying, the best first: hashes that allocate
- * memory as they fill are allowed in perf programs since 6.1, iter/task_vma since 5.12. */
+/* What this kernel can do is found by trying: hashes that allocate memory as they fill are
+ * allowed in perf programs since 6.1. */
 int bpf_load(struct bpf *b, uint32_t frequency, const struct task_filter *filter)
 {
 	struct rlimit unlimited = { RLIM_INFINITY, RLIM_INFINITY };
 	LIBBPF_OPTS(libbpf_prog_handler_opts, opts, .prog_prepare_load_fn = bpf_keep_user_reads);
-	int r = -EINVAL;
+	int r;
 
 	libbpf_register_prog_handler("perf_event", BPF_PROG_TYPE_PERF_EVENT, 0, &opts);
 	libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
 	/* counts only before Linux 5.11; it may be refused elsewhere */
 	setrlimit(RLIMIT_MEMLOCK, &unlimited);
-	for (int i = 0; r && i < 3; i++)
-		r = bpf_do_load(b, frequency, filter, i < 2, i > 0);
+	r = bpf_do_load(b, frequency, filter, false);
+	if (r)
+		r = bpf_do_load(b, frequency, filter, true);
 	if (r)
 		return r;
 	b->files_fd = bpf_map__fd(b->skel->maps.files);
@@ -222,10 +220,8 @@ int bpf_list(struct bpf *b, uint32_t tgid,
 	struct request_file found[64];
 	struct bpf_link *link;
 	ssize_t n;
-	int fd, r;
+	int fd;
 
-	if (!b->can_list)
-		return -EOPNOTSUPP;
 	link = bpf_program__attach_iter(b->skel->progs.list_files, tgid ? &opts : NULL);
 	if (!link)
 		return -errno;
@@ -235,10 +231,9 @@ int bpf_list(struct bpf *b, uint32_t tgid,
 		for (ssize_t i = 0; i < n / (ssize_t)sizeof(found[0]); i++)
 			fn(ctx, &found[i]);
 	} while (n > 0);
-	r = n < 0 ? -errno : 0;
 	close(fd);
 	bpf_link__destroy(link);
-	return r;
+	return (int)n;
 }
 
 int bpf_name(struct bpf *b, uint64_t addr, char *ret, size_t size)

@@ -16,7 +16,6 @@ struct sampler;			/* build/bpf/sampler.skel.h */
 
 struct bpf {
 	struct sampler *skel;
-	bool can_list;		/* iter/task_vma */
 	int name_fd;		/* link of name_symbol() */
 	uint32_t *wake;		/* 1: BPF wakes us for each sample */
 	uint32_t *modules;	/* BPF sets it when a module was loaded or unloaded */
@@ -41,8 +40,8 @@ int bpf_sample_fd(const struct bpf *b);
  * (by the sampler's own walker).  0; 1: its path is the host's; or -ENOENT. */
 int bpf_identify(struct bpf *b, const void *addr, struct file_key *ret);
 
-/* Call fn for every executable file mapping of a process (6.1+), or of all
- * (tgid 0).  0 or -errno. */
+/* Call fn for every executable file mapping of a process, or of all (tgid 0; before 6.1
+ * always).  Negative: that failed. */
 int bpf_list(struct bpf *b, uint32_t tgid,
 	     void (*fn)(void *ctx, const struct request_file *n), void *ctx);
 

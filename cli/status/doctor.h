@@ -27,7 +27,6 @@ enum check_state {		/* the worst one decides; from best to worst */
 
 /* Names in the kernel's BTF. */
 enum btf_name {
-	BTF_TASK_VMA,		/* bpf_iter__task_vma: 5.12 */
 	BTF_MEM_ALLOC,		/* bpf_mem_alloc: hashes that fill, 6.1 */
 	BTF_RDONLY_CAST,	/* bpf_rdonly_cast: 6.2 */
 	BTF_MAP_MEMORY,		/* bpf_map_memory: RLIMIT_MEMLOCK, to 5.10 */

@@ -179,14 +179,6 @@ static void doctor_check_feature(const struct doctor_host *h, struct finding *f,
 		doctor_checks_say(f, CHECK_LESS, cost, remedy, "%s", no);
 }
 
-static void doctor_check_task_vma(const struct doctor_host *h,
-				  struct finding *f)
-{
-	doctor_check_feature(h, f, BTF_TASK_VMA, "files are listed at start",
-			     "no iter/task_vma", "the first samples of a file lack its table",
-			     "Linux 5.12 or newer");
-}
-
 static void doctor_check_file_map(const struct doctor_host *h,
 				  struct finding *f)
 {
@@ -479,7 +471,6 @@ const struct check doctor_checks[] = {
 	{ "btf", doctor_check_btf },
 	{ "capabilities", doctor_check_rights },
 	{ "bpf", doctor_check_bpf },
-	{ "task_vma", doctor_check_task_vma },
 	{ "file_map", doctor_check_file_map },
 	{ "rdonly_cast", doctor_check_rdonly_cast },
 	{ "memlock", doctor_check_memlock },

@@ -131,8 +131,7 @@ static int doctor_read_btf(const char *path, uint8_t **ret, size_t *n)
 void doctor_btf(struct doctor_host *h)
 {
 	static const char *const names[BTF__COUNT] = {
-		"bpf_iter__task_vma", "bpf_mem_alloc", "bpf_rdonly_cast",
-		"bpf_map_memory",
+		"bpf_mem_alloc", "bpf_rdonly_cast", "bpf_map_memory",
 	};
 	char path[PATH_MAX];
 	uint16_t magic = 0;

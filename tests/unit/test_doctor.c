@@ -38,8 +38,7 @@ static void put(const char *name, const void *data, size_t n)
 
 static void good(void)
 {
-	static const char btf[] = "\x9f\xeb..\0bpf_iter__task_vma\0"
-		"bpf_mem_alloc\0bpf_rdonly_cast";
+	static const char btf[] = "\x9f\xeb..\0bpf_mem_alloc\0bpf_rdonly_cast";
 
 	if (strstr(root, "XXXXXX"))
 		CHECK(mkdtemp(root));
@@ -105,8 +104,7 @@ TEST(doctor_judges_what_was_tried)
 	CHECK_EQ(state("programs"), CHECK_NO);
 	h.run = -EROFS;
 	CHECK_EQ(state("runtime"), CHECK_NO);
-	h.names[BTF_TASK_VMA] = h.names[BTF_MEM_ALLOC] = false;
-	CHECK_EQ(state("task_vma"), CHECK_LESS);
+	h.names[BTF_MEM_ALLOC] = false;
 	CHECK_EQ(state("file_map"), CHECK_LESS);
 	PUT("/proc/self/status", "Name:\tx\nCapEff:\t0000000000000000\n");
 	CHECK_EQ(state("capabilities"), CHECK_NO);

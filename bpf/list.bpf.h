@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
+/*
+ * list - the executable mappings of files, of processes that need not run now
+ *
+ * By an iterator over tasks, each of whose mappings are walked without their lock, as a
+ * sample does (vma.bpf.h).  The kernel's own iterator over mappings (iter/task_vma) waits
+ * for a process's mmap lock, and a process can keep that for ever.
+ */
+#ifndef BPF_LIST_BPF_H
+#define BPF_LIST_BPF_H
+
+#include "filter.bpf.h"
+#include "requests.bpf.h"
+#include "vma.bpf.h"
+
+#define LIST_STEPS	128	/* down at a time: mappings and gaps */
+/* Files of a process at most.  What is written for one task must fit into 8 pages, or the
+ * whole list ends there (kernel/bpf/bpf_iter.c, bpf_seq_read(), 5.10 to 7.3). */
+#define LIST_TASK	340
+_Static_assert(LIST_TASK * sizeof(struct request_file) <= 8 * 4096, "list_files: one task");
+
+/* The walk at hand.  There is one reader, loaderd; a sample may interrupt it. */
+static struct listing {
+	__u64 mm, at;		/* at 0: it has ended */
+	__u64 then;		/* not 0: where it goes on after the program's own file */
+	__u64 vma[VMA_SCRATCH_WORDS];
+	struct mapping m;
+	struct request_file found;
+} listing;
+
+/* The super block of a task's root; 0: the task is about to end. */
+static __always_inline __u64 root_super(__u64 task)
+{
+	__u64 fs = (__u64)KLOAD(task_struct, task, fs);
+
+	if (fs)
+		fs = (__u64)KLOAD(fs_struct, fs, root.mnt);
+	return fs ? (__u64)KLOAD(vfsmount, fs, mnt_sb) : 0;
+}
+
+/* Of request_file, for a task of the list; the reader is loaderd. */
+static __always_inline __u32 root_magic(__u64 task)
+{
+	__u64 root = root_super(task);
+
+	if (!root || !host_mounts(task))
+		return 0;
+	if (root == root_super(bpf_get_current_task()))
+		return ROOT_OURS;
+	return KLOAD(super_block, root, s_magic);
+}
+
+/* One step down.  1: listing.found is for the list. */
+__weak __noinline int list_look(void)
+{
+	struct request_file *r = &listing.found;
+	__u64 next = 0;
+	int found = vma_down(listing.mm, listing.at, &listing.m, listing.vma, &next);
+
+	if (listing.then)
+		next = listing.then;
+	listing.then = 0;
+	listing.at = next;
+	if (!found || !listing.m.exec || !listing.m.has_file)
+		return 0;
+	r->start = listing.m.start;
+	r->end = listing.m.end;
+	r->key = listing.m.key;
+	r->ask = ask_bits_of(listing.m.file);
+	return 1;
+}
+
+/* Down to the next one for the list, or some steps.  1: there is one. */
+__weak __noinline int list_some(void)
+{
+	for (int i = 0; i < LIST_STEPS; i++) {
+		if (!listing.at)
+			break;
+		if (list_look())
+			return 1;
+	}
+	return 0;
+}
+
+/* Begin with a task.  0: it is not for the list. */
+static __always_inline int list_begin(struct task_struct *t)
+{
+	struct request_file *n = &listing.found;
+	__u64 cred;
+
+	if (t->pid != t->tgid || (t->flags & PF_KTHREAD))
+		return 0;
+	if (filter.kind != FILTER_ALL && !passes_filter((__u64)t) &&
+	    t->tgid != bpf_get_current_pid_tgid() >> 32 &&
+	    (filter.kind != FILTER_BELOW || (__u64)t->tgid != filter.id[0]))
+		return 0;
+	listing.mm = (__u64)KLOAD(task_struct, t, mm);
+	if (!listing.mm)
+		return 0;
+	listing.at = (__u64)KLOAD(mm_struct, listing.mm, start_code);
+	listing.then = (__u64)KLOAD(mm_struct, listing.mm, start_stack);
+	cred = (__u64)KLOAD(task_struct, t, cred);
+	n->kind = REQUEST_FILE;
+	n->process = (struct process_id){ t->start_boottime, t->tgid, t->self_exec_id };
+	n->uid = KLOAD(cred, cred, uid.val);
+	n->runs = t->on_rq != 0;
+	n->ns_tgid = own_number((__u64)t);
+	n->root_magic = root_magic((__u64)t);
+	return 1;
+}
+
+/* Every executable mapping of a file, of all processes that are sampled, of the reader
+ * (loaderd, which checks its own), and of a command's launcher, which maps in advance
+ * what the command will.  The program, then from the stack downwards. */
+SEC("iter/task")
+int list_files(struct bpf_iter__task *ctx)
+{
+	struct task_struct *t = ctx->task;
+
+	if (!t || !list_begin(t))
+		return 0;
+	for (int i = 0; i < LIST_TASK; i++) {
+		if (!listing.at)
+			break;
+		if (list_some())
+			bpf_seq_write(ctx->meta->seq, &listing.found, sizeof(listing.found));
+	}
+	return 0;
+}
+
+#endif /* BPF_LIST_BPF_H */
