@@ -14,6 +14,7 @@
 #define SHARE_NS	1000000000ULL
 #define SHARE_SECOND	64	/* files that a process asks for in SHARE_NS */
 #define SHARE_USER	512	/* ... all processes of a user */
+#define SHARE_LISTS	16	/* ... of these processes, whose mappings are listed */
 #define SHARE_EXEC	32	/* ... up to which programs ask that have no sample yet */
 #define SHARE_SAMPLE	8	/* ... in a sample */
 #define SHARE_IS_USER	(1ULL << 63)
@@ -56,6 +57,7 @@ static __always_inline struct share *share_of(__u64 owner, __u64 now)
 	if ((__s64)(now - share->since_ns) >= (__s64)SHARE_NS) {
 		share->since_ns = now;
 		share->n = 0;
+		share->lists = 0;
 	}
 	return share;
 }
@@ -99,7 +101,11 @@ static __always_inline void ask_file(struct scratch *s, int at_exec)
 	if (at_exec) {
 		n->kind = REQUEST_EXEC;
 	} else {
-		n->kind = process->n ? REQUEST_FILE : REQUEST_LIST;
+		n->kind = REQUEST_FILE;
+		if (!process->n && user->lists < SHARE_LISTS) {
+			n->kind = REQUEST_LIST;
+			user->lists++;
+		}
 		process->n++;
 	}
 	n->process = s->rec.process;

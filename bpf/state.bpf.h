@@ -81,7 +81,8 @@ struct {
 
 /* How much a process or a user has asked for in this second. */
 struct share {
-	__u64 since_ns, n;
+	__u64 since_ns;
+	__u32 n, lists;		/* files; lists of a process's mappings */
 };
 
 /* LRU: an entry that is dropped begins anew. */

@@ -29,7 +29,7 @@ struct loader_stats {
 	uint64_t forwarded;		/* sent to symbolizerd */
 	uint64_t no_hub;		/* no hub was connected */
 	uint64_t bad_record;		/* did not pass the checks */
-	/* executables, not samples */
+	/* executables, not samples; from here on a loaderd counts for itself alone */
 	uint64_t file_requests;		/* requests for a file from BPF */
 	uint64_t entry_unknown;		/* entries for keys that have none */
 	uint64_t slabs;			/* slabs allocated, rule slabs too */
@@ -38,6 +38,7 @@ struct loader_stats {
 	uint64_t key_mismatch;		/* another file was mapped there by then */
 	uint64_t fs_refused;		/* of a file system that may hang: FUSE ... */
 	uint64_t lists_put_off;		/* of mappings, for lack of time */
+	uint64_t requests_full;		/* requests for a file for which there was no room */
 	uint64_t ksyms;			/* kernel symbols named */
 	uint64_t cpus;			/* CPUs sampled now */
 	uint64_t covered_ns;		/* CPU time that was sampled, idle or not */

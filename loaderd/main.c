@@ -66,7 +66,8 @@ struct loaderd {
 	bool blind;		/* the walker did not see our own mappings */
 	bool busy;		/* something came since the last report, or is due */
 	uint64_t tick_ns, second_ns;	/* the last ones */
-	uint64_t listing_ns;	/* so long mappings were listed in this second */
+	uint64_t listing_ns;	/* so long mappings were listed: in this second, half as much
+				 * in the one before, ... */
 	uint32_t handled;	/* requests of BPF */
 	uint64_t ready_ns;	/* when files were first sent to symbolizerd; 0: not yet */
 	bool ready;		/* it has the tables of what runs, or had time enough */
@@ -323,10 +324,7 @@ static void loaderd_take_over(struct loaderd *l)
 	loaderd_goodbye(l);
 	store_remove("counts");
 	l->former = (struct sampling){ 0 };
-	l->stats.drained = 0;
-	l->stats.forwarded = 0;
-	l->stats.no_hub = 0;
-	l->stats.bad_record = 0;
+	memset(&l->stats, 0, offsetof(struct loader_stats, file_requests));	/* of samples */
 	l->hub.counts_fd = l->bpf.counts_fd;
 	l->hub.hello.account = ACCOUNT_NEXT;
 	loaderd_leave(l);
@@ -390,10 +388,7 @@ static void loaderd_each_second(struct loaderd *l, uint64_t now)
 	loaderd_report(l);
 	service_alive();
 	l->second_ns = now;
-	if (l->listing_ns > LISTING_NS)
-		l->listing_ns -= LISTING_NS;
-	else
-		l->listing_ns = 0;
+	l->listing_ns /= 2;
 	if (requests_list_again(&l->requests))
 		loaderd_list(l, 0);
 	l->busy = requests_tick(&l->requests, now) || l->entries.settled != l->entries.handled;
@@ -490,7 +485,7 @@ static void loaderd_self_check(struct loaderd *l)
 
 	if (bpf_identify(&l->bpf, (const void *)loaderd_self_check, &key) < 0)
 		l->blind = true;
-	if (bpf_list(&l->bpf, 0, loaderd_check_mapping, l) && l->bpf.can_list)
+	if (bpf_list(&l->bpf, 0, loaderd_check_mapping, l))
 		l->blind = true;
 	if (l->blind)
 		loaderd_give_up("this kernel's mappings are not where trifold looks for them; "

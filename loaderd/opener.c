@@ -326,7 +326,8 @@ static void opener_on_child(__attribute__((unused)) int sig)
 static _Noreturn void opener_respawn(struct opener_stats *shared)
 {
 	struct pollfd p = { .fd = FD_CONTROL, .events = POLLIN };
-	sigset_t none = { 0 }, child = { 0 };
+	static const sigset_t none;
+	sigset_t child = { 0 };
 	uint32_t stuck = 0;
 	pid_t opener = 0, ended;
 	char byte;

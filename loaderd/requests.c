@@ -13,7 +13,7 @@
 
 /*
  * How many requests of one process, and how many of other processes for one file, may be
- * in a queue.  The list of mappings is made again.  A process that met a file may end before
+ * in a queue; of a user REQUESTS_USER.  The list of mappings is made again.  A process that met a file may end before
  * the file is open, so another one's request for it is kept, too.
  */
 struct queue_limits {
@@ -22,15 +22,13 @@ struct queue_limits {
 static const struct queue_limits asked_limits = { REQUESTS_SHARE, 2 };
 static const struct queue_limits listed_limits = { 32 * REQUESTS_SHARE, 1 };
 
-/* Add r, unless its process has asked for this file already, or a limit is reached.
- * False: the queue is full. */
+/* Add r, unless its process has asked for this file already, or enough others have.
+ * False: there is no room for it. */
 static bool request_queue_put(struct request_queue *q, const struct request_file *r,
 		      const struct queue_limits *limits)
 {
-	uint32_t of_process = 0, of_file = 0;
+	uint32_t of_process = 0, of_file = 0, of_user = 0;
 
-	if (q->n == REQUESTS_MAX)
-		return false;
 	for (uint32_t i = 0; i < q->n; i++) {
 		bool same_process = q->request[i].process.tgid == r->process.tgid;
 		bool same_file = !memcmp(&q->request[i].key, &r->key, sizeof(r->key));
@@ -41,11 +39,15 @@ static bool request_queue_put(struct request_queue *q, const struct request_file
 			of_process++;
 		if (same_file)
 			of_file++;
+		if (q->request[i].uid == r->uid)
+			of_user++;
 	}
-	if (of_process < limits->of_process && of_file < limits->of_file) {
-		q->request[q->n] = *r;
-		q->n++;
-	}
+	if (of_file >= limits->of_file)
+		return true;
+	if (q->n == REQUESTS_MAX || of_process >= limits->of_process || of_user >= REQUESTS_USER)
+		return false;
+	q->request[q->n] = *r;
+	q->n++;
 	return true;
 }
 
@@ -109,6 +111,19 @@ static bool requests_open(struct requests *rs, struct pending_open *o,
 	return true;
 }
 
+/* Have opens of this user's mappings hung too often?  A process can hold its mmap lock for
+ * ever, which the kernel takes to look the mapping up. */
+static bool requests_held(const struct requests *rs, uint32_t uid)
+{
+	uint32_t n = 0;
+
+	for (int i = 0; i < HANGS_MAX; i++) {
+		if (rs->hang[i].uid == uid && rs->hang[i].end_ns > now_ns())
+			n++;
+	}
+	return n >= HANGS_USER;
+}
+
 /* Open the next mapping, unless one is being opened. */
 static void requests_next(struct requests *rs)
 {
@@ -119,7 +134,8 @@ static void requests_next(struct requests *rs)
 		    !request_queue_get(&rs->listed, &o->request, true))
 			return;
 		if (requests_wanted(rs, &o->request) &&
-		    !requests_open(rs, o, MSG_OPEN, &o->request, sizeof(o->request)))
+		    (requests_held(rs, o->request.uid) ||
+		     !requests_open(rs, o, MSG_OPEN, &o->request, sizeof(o->request))))
 			rs->entries->stats->open_failed++;
 	}
 }
@@ -138,10 +154,12 @@ void requests_add(struct requests *rs, const struct request_file *request, bool 
 			stats->fs_refused++;
 		return;
 	}
-	if (!listed)
-		(void)request_queue_put(&rs->asked, request, &asked_limits);
-	else if (!request_queue_put(&rs->listed, request, &listed_limits))
-		rs->list_more = true;
+	if (listed) {
+		if (!request_queue_put(&rs->listed, request, &listed_limits))
+			rs->list_more = true;
+	} else if (!request_queue_put(&rs->asked, request, &asked_limits)) {
+		stats->requests_full++;
+	}
 	requests_next(rs);
 }
 
@@ -342,6 +360,9 @@ bool requests_tick(struct requests *rs, uint64_t now)
 		o->id = 0;
 		if (o->type != MSG_OPEN)
 			requests_answer(rs, o->hub_id, -1, ETIMEDOUT);
+		else
+			rs->hang[now / NSEC_PER_SEC % HANGS_MAX] = (struct hang){
+				o->request.uid, now + HANG_NS };
 		rs->entries->stats->open_killed++;
 		opener_kill(rs->opener);
 	}

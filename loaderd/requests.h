@@ -17,11 +17,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/clock.h"
 #include "loaderd/entries.h"
 #include "loaderd/opener.h"
 
 #define REQUESTS_MAX	1024	/* waiting; the rest is asked for again */
 #define REQUESTS_SHARE	8	/* of them, of one process; of lists 32 times as many */
+#define REQUESTS_USER	512	/* of them, of one user's processes */
+#define HANGS_USER	4	/* opens of mappings that hung, of one user: then none of
+				 * his files is opened until HANG_NS after the first */
+#define HANG_NS		(60 * NSEC_PER_SEC)
+#define HANGS_MAX	64	/* one a second: all that count */
 #define OPENS_MAX	5	/* with the opener: a mapping, and what the hub
 				 * asks for */
 #define MEMS_A_SECOND	16	/* processes whose memory or perf map is opened */
@@ -39,6 +45,11 @@ struct pending_open {		/* with the opener */
 	struct request_file request;	/* the mapping; or the process */
 };
 
+struct hang {			/* an open that was killed */
+	uint32_t uid;		/* of the process whose mapping it was */
+	uint64_t end_ns;	/* it counts until then */
+};
+
 struct requests {
 	struct entries *entries;
 	struct opener *opener;
@@ -50,6 +61,7 @@ struct requests {
 	uint64_t last_id;
 	uint64_t heard_ns;	/* from the opener; or when it got work, having had none */
 	uint32_t unanswered;	/* MSG_EXE with the hub */
+	struct hang hang[HANGS_MAX];	/* by the second of the clock */
 	uint32_t mems;		/* opened since the last tick */
 	struct pending_open *asking;	/* the one whose process requests_alive() lists */
 };

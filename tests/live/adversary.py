@@ -117,6 +117,7 @@ QUICK = [
     Attack("files that change while they are read", "files change DIR"),
     Attack("sections that want GiB, or never end", "bombs", within=MOUNTS),
     Attack("a file system that does not answer", "mute DIR FUSE", within=MOUNTS),
+    Attack("a process whose mmap lock nobody gets", "mute DIR FUSE lock", within=MOUNTS, settle=6),
     Attack("other user, PID and mount namespaces", "processes short 500", within=NAMESPACES),
     Attack("stacks on which everything is guessed", "memory guesses", proof=guessed),
     Attack("DWARF that is slow to read", "dwarf 28", 16, proof=lines_shared, lines=True),

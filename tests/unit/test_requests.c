@@ -290,12 +290,47 @@ TEST(request_that_hangs_is_given_up)
 	CHECK_EQ(exe.key.ino, 2);
 }
 
+static uint32_t user;		/* of the requests below */
+
 static void want_of(uint32_t tgid, uint64_t ino, bool listed)
 {
-	struct request_file r = { .kind = REQUEST_FILE, .process.tgid = tgid };
+	struct request_file r = { .kind = REQUEST_FILE, .uid = user, .process.tgid = tgid };
 
 	r.key = (struct file_key){ .ino = ino, .magic = EXT4_SUPER_MAGIC };
 	requests_add(&requests, &r, listed);
+}
+
+/* Whose mappings make openers hang, one after the other, has none opened for a while. */
+TEST(a_user_whose_mappings_hang_waits)
+{
+	uint64_t at = now_ns(), failed;
+
+	setup();
+	user = 1000;
+	for (uint64_t i = 0; i < HANGS_USER; i++) {
+		want_of(100 + i, 1 + i, false);
+		CHECK_EQ(asked.key.ino, 1 + i);
+		at += 2 * NSEC_PER_SEC;
+		requests_tick(&requests, at);
+		CHECK_EQ(stats.open_killed, i + 1);
+	}
+	failed = stats.open_failed;
+	want_of(200, 50, false);
+	want_of(201, 51, true);
+	CHECK_EQ(stats.open_failed, failed + 2);
+	CHECK(requests_idle(&requests));
+	user = 1001;			/* others do not */
+	want_of(202, 52, false);
+	CHECK_EQ(asked.key.ino, 52);
+	open_answer(asked_id, false);
+	for (int i = 0; i < HANGS_MAX; i++) {	/* later on */
+		if (requests.hang[i].end_ns == at + HANG_NS)
+			requests.hang[i].end_ns = 0;
+	}
+	user = 1000;
+	want_of(203, 53, false);
+	CHECK_EQ(asked.key.ino, 53);
+	user = 0;
 }
 
 /* A list that is longer than the queue is asked for again, while it helps. */
@@ -341,13 +376,14 @@ TEST(requests_of_a_list_begin_with_who_runs)
 	}
 }
 
-/* A process with many files leaves room for others, and they are many. */
-TEST(requests_of_one_process_have_a_share_of_each_queue)
+/* A process with many files leaves room for others, and a user with many processes for
+ * other users. */
+TEST(requests_of_a_process_and_of_a_user_have_a_share_of_each_queue)
 {
 	for (int listed = 0; listed < 2; listed++) {
 		uint32_t share = listed ? 32 * REQUESTS_SHARE : REQUESTS_SHARE;
 		struct request_queue *q;
-		uint64_t ino = 1000;
+		uint64_t ino = 1000, refused;
 
 		setup();
 		q = listed ? &requests.listed : &requests.asked;
@@ -363,10 +399,22 @@ TEST(requests_of_one_process_have_a_share_of_each_queue)
 		want_of(77, ino++, listed);
 		want_of(77, ino++, listed);
 		CHECK_EQ(q->n, listed ? share : share + 1);
-		for (uint32_t tgid = 79; q->n < REQUESTS_MAX; tgid++)
+		for (uint32_t tgid = 79; tgid < 79 + REQUESTS_USER; tgid++)
 			want_of(tgid, ino++, listed);
+		CHECK_EQ(q->n, REQUESTS_USER);
+		user = 1000;			/* who has a part of his own */
 		want_of(2, ino++, listed);
+		CHECK_EQ(q->n, REQUESTS_USER + 1);
+		for (uint32_t tgid = 3; tgid < 3 + REQUESTS_USER; tgid++)
+			want_of(tgid, ino++, listed);
 		CHECK_EQ(q->n, REQUESTS_MAX);
+		refused = stats.requests_full;
+		user = 1001;
+		want_of(2000, ino++, listed);
+		CHECK_EQ(q->n, REQUESTS_MAX);
+		CHECK_EQ(stats.requests_full, refused + !listed);
+		CHECK(!listed || requests.list_more);
+		user = 0;
 	}
 }
 

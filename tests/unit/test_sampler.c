@@ -543,6 +543,22 @@ TEST(a_greedy_process_asks_for_its_share)
 	CHECK_EQ(greedy(), SHARE_SECOND);
 }
 
+/* Of a user's processes with new files, so many a second have all their mappings listed. */
+TEST(a_user_has_a_share_of_the_lists)
+{
+	begin_machine();
+	for (int i = 0; i < SHARE_LISTS + 4; i++, tgid++) {
+		new_files();
+		sample_unknown();
+	}
+	CHECK_EQ(n_requests, (SHARE_LISTS + 4) * SHARE_SAMPLE);
+	CHECK_EQ(n_lists, SHARE_LISTS);
+	uid++;
+	new_files();
+	sample_unknown();
+	CHECK_EQ(n_lists, SHARE_LISTS + 1);
+}
+
 TEST(requests_without_room_are_counted)
 {
 	begin_machine();

@@ -2,16 +2,18 @@
 /*
  * mute - a file system of one's own that stops to answer
  *
- * mute DIR FUSE	FUSE: a device node of /dev/fuse that this user may open
+ * mute DIR FUSE [lock]	FUSE: a device node of /dev/fuse that this user may open
  * Mounts it at DIR and where debug files are (with mounts of its own:
  * unshare -Urm); maps a file of it that is never read, as code of which the
- * program needs none and as a stack that leads there.  Goes on until it is
- * killed; 77: no FUSE for this user.
+ * program needs none and as a stack that leads there.
+ * lock: instead it keeps its mmap lock for ever, and runs in a file that is new.
+ * Goes on until it is killed; 77: no FUSE for this user.
  */
 #include "tests/hostile/adversary/chain.h"
 
 #include <errno.h>
 #include <linux/fuse.h>
+#include <pthread.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -19,6 +21,7 @@
 
 #define SIZE	(1u << 20)
 #define FILE_ID	2
+#define HELD_ID	3
 #define DEBUG	"/usr/lib/debug"
 
 struct answer {
@@ -35,13 +38,15 @@ static struct fuse_attr attr_of(uint64_t id)
 {
 	return (struct fuse_attr){
 		.ino = id, .size = SIZE, .nlink = 1, .blksize = 4096,
-		.mode = id == FILE_ID ? S_IFREG | 0755 : S_IFDIR | 0755,
+		.mode = id == FUSE_ROOT_ID ? S_IFDIR | 0755 : S_IFREG | 0755,
 	};
 }
 
 /* Bytes of the answer after its header; -1: there is none, ever. */
 static int answer(const struct fuse_in_header *in, struct answer *a)
 {
+	uint64_t id;
+
 	switch (in->opcode) {
 	case FUSE_INIT:
 		a->u.init = (struct fuse_init_out){
@@ -50,12 +55,16 @@ static int answer(const struct fuse_in_header *in, struct answer *a)
 		};
 		return sizeof(a->u.init);
 	case FUSE_LOOKUP:
-		/* the file is "code"; of debug files nothing is told */
-		if (strcmp((const char *)(in + 1), "code"))
+		/* of debug files nothing is told */
+		if (!strcmp((const char *)(in + 1), "code"))
+			id = FILE_ID;
+		else if (!strcmp((const char *)(in + 1), "held"))
+			id = HELD_ID;
+		else
 			return -1;
 		a->u.entry = (struct fuse_entry_out){
-			.nodeid = FILE_ID, .entry_valid = 3600,
-			.attr_valid = 3600, .attr = attr_of(FILE_ID),
+			.nodeid = id, .entry_valid = 3600,
+			.attr_valid = 3600, .attr = attr_of(id),
 		};
 		return sizeof(a->u.entry);
 	case FUSE_GETATTR:
@@ -113,6 +122,49 @@ static int mount_mute(const char *device, const char *at)
 	return 0;
 }
 
+static void *read_own_memory(void *page)
+{
+	char c;
+	int fd = open("/proc/self/mem", O_RDONLY);
+
+	/* the kernel holds the mmap lock while it waits for the page */
+	return (void *)(intptr_t)pread(fd, &c, 1, (off_t)(uintptr_t)page);
+}
+
+static void *map_something(void *arg)
+{
+	(void)arg;
+	usleep(200000);
+	return mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
+/* A process that is sampled, with a file that nobody knows, while nobody gets its mmap
+ * lock: one thread has it to read and does not give it back, and another waits to write. */
+static _Noreturn void keep_mmap_lock(const char *dir, const void *image, size_t len)
+{
+	pthread_t reader, writer;
+	char path[4096], *code;
+	struct link links[1] = { { NULL, 0 } };
+	void *page;
+	int fd, file = chain_file(image, len, len);
+
+	snprintf(path, sizeof(path), "%s/held", dir);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	page = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
+	code = chain_map(len, PROT_READ | PROT_EXEC, file);
+	chain_run(links);	/* later on no page fault ends */
+	if (page == MAP_FAILED || !code ||
+	    pthread_create(&reader, NULL, read_own_memory, page) ||
+	    pthread_create(&writer, NULL, map_something, NULL))
+		_exit(1);
+	usleep(500000);
+	chain_through(links, 1, &code, 1);
+	for (;;) {
+		fchmod(file, 0755);	/* to others it is another file now */
+		chain_run(links);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	size_t len;
@@ -130,6 +182,8 @@ int main(int argc, char **argv)
 	}
 	if (mount_mute(argv[2], DEBUG))
 		perror(DEBUG);
+	if (argc > 3)
+		keep_mmap_lock(argv[1], image, len);
 	for (unsigned int i = 0;; i++) {
 		fd = open(path, O_RDONLY | O_CLOEXEC);
 		code = chain_map(SIZE, PROT_READ | PROT_EXEC, fd);
