@@ -80,9 +80,11 @@ static __always_inline void describe_process(struct scratch *s, __u64 task)
 
 /*
  * The process decides what a step reads, and one may cost 30 us (docs/SECURITY.md, "What
- * one sample can cost"): so a sample has a time, too, looked at once in so many steps.
+ * one sample can cost"): so a sample has a time, too, looked at once in so many steps, and
+ * not before the first so many: a virtual CPU may stand still for longer meanwhile.
  */
 #define SAMPLE_STEPS	8
+#define SAMPLE_SURE	64
 
 static __always_inline __u32 unwind_user(struct scratch *s)
 {
@@ -92,7 +94,7 @@ static __always_inline __u32 unwind_user(struct scratch *s)
 		/* room for the longest frame and two marks after it */
 		if (s->n > REC_WORDS_MAX - FRAME_WORDS_MAX - 2)
 			break;
-		if (i % SAMPLE_STEPS == SAMPLE_STEPS - 1 &&
+		if (i >= SAMPLE_SURE && i % SAMPLE_STEPS == 0 &&
 		    bpf_ktime_get_ns() - s->now > SAMPLE_NS)
 			break;
 		stop = step();

@@ -652,7 +652,7 @@ TEST(words_of_a_program_that_begins)
 		m->start_code = regions[i].start + 64;
 		executed(NULL);
 		CHECK_EQ(n_requests - before, regions[i].exec && regions[i].file == UNKNOWN);
-		shared = (struct share){ bpf_ktime_get_ns(), SHARE_EXEC };
+		shared = (struct share){ .since_ns = bpf_ktime_get_ns(), .n = SHARE_EXEC };
 		before = n_requests;
 		executed(NULL);
 		CHECK_EQ(n_requests, before);
