@@ -10,6 +10,7 @@
 
 #define FRAMES_MAX	1024		/* user frames a sample */
 #define SAMPLE_NS	4000000ULL	/* time of one, after which the stack is cut */
+#define SAMPLE_SURE	64		/* user frames that it has time for, however long */
 #define GUESSES_MAX	8		/* of them, guessed callers */
 
 /*

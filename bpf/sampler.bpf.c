@@ -84,7 +84,6 @@ static __always_inline void describe_process(struct scratch *s, __u64 task)
  * not before the first so many: a virtual CPU may stand still for longer meanwhile.
  */
 #define SAMPLE_STEPS	8
-#define SAMPLE_SURE	64
 
 static __always_inline __u32 unwind_user(struct scratch *s)
 {
