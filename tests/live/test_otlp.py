@@ -61,7 +61,8 @@ def pprof_file():
         out = os.path.join(tmp, "out.pb.gz")
         with processes([f"exec {exe} 100"], tmp):
             record(out, "--duration", "4", "--frequency", "97")
-        env = dict(os.environ, HOME=tmp, PPROF_TMPDIR=tmp)
+        # where Go has the tool as source it is built: once for all tests
+        env = dict(os.environ, HOME=tmp, PPROF_TMPDIR=tmp, GOCACHE=os.path.join(ROOT, "build", "gocache"))
         text = subprocess.run([go(), "tool", "pprof", "-symbolize=none", "-sample_index=samples",
                                "-traces", "-focus=chain_10", out], env=env, check=True,
                               capture_output=True, text=True).stdout

@@ -10,6 +10,8 @@ O=${1:-build}
 [ $# -eq 0 ] || shift
 go=$(command -v go || echo /usr/local/go/bin/go)
 dir=$(mktemp -d)
+# where Go has the tool as source it is built: once for all tests
+gocache=$(cd "$O" && pwd)/gocache
 trap 'rm -rf "$dir"' EXIT
 
 if [ ! -x "$go" ]; then
@@ -27,7 +29,7 @@ fail() {
 pprof() {
 	file=$1
 	shift
-	HOME=$dir PPROF_TMPDIR=$dir "$go" tool pprof -symbolize=none "$@" \
+	HOME=$dir PPROF_TMPDIR=$dir GOCACHE=$gocache "$go" tool pprof -symbolize=none "$@" \
 		"$file" 2>"$dir/err" || fail "pprof reads it: $(cat "$dir/err")"
 }
 
