@@ -3,8 +3,8 @@
  * chain - a known chain of ten functions, for the tests
  *
  * Built -O2 -fomit-frame-pointer.  `chain SECONDS` burns CPU in chain_10;
- * `chain SECONDS syscall` spends it in system calls made there; `chain SECONDS rest`
- * sleeps nine tenths of its time.
+ * `chain SECONDS syscall` spends it in system calls made there.  With `rest` as the last
+ * word it sleeps nine tenths of its time.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -66,7 +66,7 @@ int main(int argc, char **argv)
 {
 	int seconds = argc > 1 ? atoi(argv[1]) : 1;
 	int syscalls = argc > 2 && !strcmp(argv[2], "syscall");
-	int rests = argc > 2 && !strcmp(argv[2], "rest");
+	int rests = argc > 2 && !strcmp(argv[argc - 1], "rest");
 	int fd = open("/dev/zero", O_RDONLY);
 	time_t end = time(NULL) + seconds;
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The known chain in the formats that others read, by readers that are not ours,
-and a minute of this machine to a real OpenTelemetry Collector.
+and some batches of this machine to a real OpenTelemetry Collector.
 """
 import contextlib
 import json
@@ -22,7 +22,7 @@ LIVE = os.path.join(ROOT, "tests", "live")
 CHECK = os.path.join(LIVE, "otlp_check.py")
 METRICS = os.path.join(LIVE, "metrics_check.py")
 CHAIN = [f"chain_{i}" for i in range(10, 0, -1)] + ["main"]
-COLLECTOR_SECONDS = os.environ.get("COLLECTOR_SECONDS", "60")
+COLLECTOR_SECONDS = os.environ.get("COLLECTOR_SECONDS", "20")
 
 
 def decoder():
@@ -43,7 +43,7 @@ def otlp_file():
     with scratch() as tmp:
         exe = compile_c("chain.c", os.path.join(tmp, "chain"), "-fomit-frame-pointer")
         out = os.path.join(tmp, "out.otlp")
-        with processes([f"exec {exe} 100", f"exec {exe} 100 syscall"], tmp):
+        with processes([f"exec {exe} 100 rest", f"exec {exe} 100 syscall rest"], tmp):
             record(out, "--duration", "4", "--frequency", "97")
         r = subprocess.run([python, CHECK, "--chain", ",".join(CHAIN), out],
                            capture_output=True, text=True)
@@ -59,7 +59,7 @@ def pprof_file():
     with scratch() as tmp:
         exe = compile_c("chain.c", os.path.join(tmp, "chain"), "-fomit-frame-pointer")
         out = os.path.join(tmp, "out.pb.gz")
-        with processes([f"exec {exe} 100"], tmp):
+        with processes([f"exec {exe} 100 rest"], tmp):
             record(out, "--duration", "4", "--frequency", "97")
         # where Go has the tool as source it is built: once for all tests
         env = dict(os.environ, HOME=tmp, PPROF_TMPDIR=tmp, GOCACHE=os.path.join(ROOT, "build", "gocache"))
@@ -96,7 +96,7 @@ def collector():
                              stdout=log, stderr=log)
         try:
             wait_for(lambda: listens(port), 30)
-            with processes([f"exec {exe} 1000", f"exec {exe} 1000 syscall"], tmp):
+            with processes([f"exec {exe} 1000 rest", f"exec {exe} 1000 syscall rest"], tmp):
                 r = subprocess.run([TRIFOLD, "run", "--duration", COLLECTOR_SECONDS,
                                     "--endpoint", f"http://127.0.0.1:{port}"],
                                    cwd=tmp, capture_output=True, text=True, timeout=200,
