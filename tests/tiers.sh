@@ -35,12 +35,12 @@ built() {
 	fi
 }
 
-# For its warnings: nothing that clang makes is run, so it need not be fast or have debug
-# information.  The BPF object is that of the build before, by the same clang.
+# For its warnings, which come before clang makes anything fast, and none of it is run: so it
+# is not optimised and has no debug information.  The BPF object is that of the build before, by the same clang.
 clang_builds() {
 	mkdir -p "$O-clang/bpf"
 	cp -p "$O"/bpf/sampler.{bpf.o,bpf.d,skel.h} "$O-clang/bpf/"
-	built O="$O-clang" CC=clang CFLAGS=-O1 all
+	built O="$O-clang" CC=clang CFLAGS=-O0 all
 }
 
 debs() {
