@@ -19,6 +19,8 @@ FRAMES_MAX = 1024
 SHARE = 0.95		# of a program's samples that must be whole
 ENOUGH = 20		# samples of a program
 LINE = re.compile(r" \([^()]*:\d+\)")
+# what runs Java in the cgroup, or is its copy until its exec; busybox is "exe" where it runs its own programs
+BESIDE_JAVA = {"java", "warm-java", "init", "sh", "exe", "sleep"}
 
 
 class Guest:
@@ -286,9 +288,8 @@ JAVA = ["main", "start", "chain", "Work.method", "burn"]
 
 def java(g):
     """HotSpot's methods, through C's"""
-    if not g.said(r"^guest: record of Java"):
+    if not g.said(r"^guest: Java ran$"):
         return "no jlink where the guest was made"
-    assert g.said(r"^guest: record of Java 0$"), "record failed"
     # not the start, which loads classes
     ran = [([x.replace("HotspotLoad.", "").replace("HotspotLoad$", "") for x in u], k, n)
            for u, k, n in g.of("java") if "JavaMain" in u and any("Work.method" in x for x in u)]
@@ -307,14 +308,14 @@ def alone(g):
     # takes a while here
     others = {f[0] for f, _ in g.stacks if f[0].startswith("trifold-")} - {"trifold-launch"}
     assert not others, f"beside the command: {others}"
+    assert g.said(r"^guest: record of a cgroup 0$"), "record of a cgroup failed"
     seen = []
-    for part in ("pid", "cgroup"):
+    for part, also in ("pid", set()), ("cgroup", BESIDE_JAVA):
         only = g.said(rf"^guest: only {part}: (.*)$")
-        names = only[1].split(",") if only else ["nothing"]
-        assert len(names) == 1 and re.match(r"inside \d+$", names[0]), f"{part}: {names}"
-        n = int(names[0].split()[1])
-        assert n >= ENOUGH, f"{part}: {n} samples"
-        seen.append(f"{part} {n} samples")
+        n = {name: int(count) for name, _, count in (x.rpartition(" ") for x in only[1].split(",") if x)} if only else {}
+        assert set(n) - also == {"inside"}, f"{part}: {n}"
+        assert n["inside"] >= ENOUGH, f"{part}: {n}"
+        seen.append(f"{part} {n['inside']} samples")
     return ", ".join(seen)
 
 
