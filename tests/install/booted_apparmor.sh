@@ -97,15 +97,18 @@ boxed_is_profiled() {
 	has_chain /run/boxed.folded
 }
 
-# a spool is made, filled and locked, at its own place and at one of local/
+# a spool is made, filled and locked, at its own place and then at one of local/
 spooled() {	# directory
 	printf '[export]\nendpoint = http://127.0.0.1:1\nspool = %s\n' "$1" \
 		>/etc/trifold/trifold.conf.d/z-spool.conf
-	systemctl restart trifold-config trifold-exporterd && within 60 has_batch "$1"
-	set -- $? "$1"
-	[ "$1" = 0 ] || systemctl status --no-pager -n 15 trifold-exporterd
-	rm -rf /etc/trifold/trifold.conf.d/z-spool.conf
-	systemctl restart trifold-config trifold-exporterd && rm -rf "${2:?}"/* && return "$1"
+	systemctl restart trifold-config trifold-exporterd && within 60 has_batch "$1" && return
+	systemctl status --no-pager -n 15 trifold-exporterd
+	return 1
+}
+
+not_spooled() {
+	rm -f /etc/trifold/trifold.conf.d/z-spool.conf
+	systemctl restart trifold-config trifold-exporterd && rm -rf /var/lib/trifold-exporterd/* /srv/spool/*
 }
 
 has_batch() {
@@ -120,6 +123,7 @@ spooled_elsewhere() {
 	echo 'owner /srv/spool/{,**} rwk,' >$rule
 	systemctl daemon-reload && systemctl reload apparmor && spooled /srv/spool
 	set -- $?
+	not_spooled || return 1
 	: >$rule
 	rm -r $unit
 	systemctl daemon-reload && systemctl reload apparmor && rm -r /srv/spool && return "$1"
