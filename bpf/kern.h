@@ -195,6 +195,7 @@ struct pt_regs___kernel {			/* has more than the uapi struct */
 struct seq_file;
 struct bpf_iter_meta {
 	struct seq_file *seq;
+	__u64 session_id;
 };
 struct bpf_iter__bpf_map_elem {
 	struct bpf_iter_meta *meta;

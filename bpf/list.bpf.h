@@ -13,15 +13,21 @@
 #include "requests.bpf.h"
 #include "vma.bpf.h"
 
-#define LIST_STEPS	128	/* down at a time: mappings and gaps */
+#define LIST_STEPS	64	/* down at a time: mappings and gaps */
+#define LIST_WALK	8192	/* ... of a process */
+#define LIST_NS		250000000ULL	/* time of a list; then the reader alone is in it */
 /* Files of a process at most.  What is written for one task must fit into 8 pages, or the
  * whole list ends there (kernel/bpf/bpf_iter.c, bpf_seq_read(), 5.10 to 7.3). */
 #define LIST_TASK	340
 _Static_assert(LIST_TASK * sizeof(struct request_file) <= 8 * 4096, "list_files: one task");
 
+__u32 list_tgid;		/* set by loaderd: list this process alone; 0: all */
+
 /* The walk at hand.  There is one reader, loaderd; a sample may interrupt it. */
 static struct listing {
 	__u64 mm, at;		/* at 0: it has ended */
+	__u64 session, begin_ns;	/* of this list */
+	__u32 steps;		/* of this process */
 	__u64 then;		/* not 0: where it goes on after the program's own file */
 	__u64 vma[VMA_SCRATCH_WORDS];
 	struct mapping m;
@@ -61,6 +67,7 @@ __weak __noinline int list_look(void)
 		next = listing.then;
 	listing.then = 0;
 	listing.at = next;
+	listing.steps++;
 	if (!found || !listing.m.exec || !listing.m.has_file)
 		return 0;
 	r->start = listing.m.start;
@@ -74,7 +81,7 @@ __weak __noinline int list_look(void)
 __weak __noinline int list_some(void)
 {
 	for (int i = 0; i < LIST_STEPS; i++) {
-		if (!listing.at)
+		if (!listing.at || listing.steps >= LIST_WALK)
 			break;
 		if (list_look())
 			return 1;
@@ -82,25 +89,35 @@ __weak __noinline int list_some(void)
 	return 0;
 }
 
-/* Begin with a task.  0: it is not for the list. */
+/* Is a task one for the list?  late: there is no time left. */
+static __always_inline int list_wants(struct task_struct *t, int late)
+{
+	if (t->pid != t->tgid || (t->flags & PF_KTHREAD))
+		return 0;
+	if (list_tgid && t->tgid != list_tgid)	/* before 6.1 all tasks come */
+		return 0;
+	if (t->tgid == bpf_get_current_pid_tgid() >> 32)
+		return 1;
+	if (late)
+		return 0;
+	return filter.kind == FILTER_ALL || passes_filter((__u64)t) ||
+	       (filter.kind == FILTER_BELOW && (__u64)t->tgid == filter.id[0]);
+}
+
+/* Begin with a task.  0: it has no memory. */
 static __always_inline int list_begin(struct task_struct *t)
 {
 	struct request_file *n = &listing.found;
 	__u64 cred;
 
-	if (t->pid != t->tgid || (t->flags & PF_KTHREAD))
-		return 0;
-	if (filter.kind != FILTER_ALL && !passes_filter((__u64)t) &&
-	    t->tgid != bpf_get_current_pid_tgid() >> 32 &&
-	    (filter.kind != FILTER_BELOW || (__u64)t->tgid != filter.id[0]))
-		return 0;
 	listing.mm = (__u64)KLOAD(task_struct, t, mm);
 	if (!listing.mm)
 		return 0;
 	listing.at = (__u64)KLOAD(mm_struct, listing.mm, start_code);
 	listing.then = (__u64)KLOAD(mm_struct, listing.mm, start_stack);
+	listing.steps = 0;
 	cred = (__u64)KLOAD(task_struct, t, cred);
-	n->kind = REQUEST_FILE;
+	*n = (struct request_file){ .kind = REQUEST_FILE };
 	n->process = (struct process_id){ t->start_boottime, t->tgid, t->self_exec_id };
 	n->uid = KLOAD(cred, cred, uid.val);
 	n->runs = t->on_rq != 0;
@@ -109,18 +126,25 @@ static __always_inline int list_begin(struct task_struct *t)
 	return 1;
 }
 
-/* Every executable mapping of a file, of all processes that are sampled, of the reader
+/* Of one process itself, without a file.  Then every executable mapping of a file, of all processes that are sampled, of the reader
  * (loaderd, which checks its own), and of a command's launcher, which maps in advance
  * what the command will.  The program, then from the stack downwards. */
 SEC("iter/task")
 int list_files(struct bpf_iter__task *ctx)
 {
 	struct task_struct *t = ctx->task;
+	__u64 now = bpf_ktime_get_ns();
 
-	if (!t || !list_begin(t))
+	if (listing.session != ctx->meta->session_id) {
+		listing.session = ctx->meta->session_id;
+		listing.begin_ns = now;
+	}
+	if (!t || !list_wants(t, now - listing.begin_ns > LIST_NS) || !list_begin(t))
 		return 0;
+	if (list_tgid)		/* that it is there, whatever the walk meets */
+		bpf_seq_write(ctx->meta->seq, &listing.found, sizeof(listing.found));
 	for (int i = 0; i < LIST_TASK; i++) {
-		if (!listing.at)
+		if (!listing.at || listing.steps >= LIST_WALK)
 			break;
 		if (list_some())
 			bpf_seq_write(ctx->meta->seq, &listing.found, sizeof(listing.found));

@@ -24,4 +24,15 @@ static inline int same_process(const struct process_id *a, const struct process_
 	return !__builtin_memcmp(a, b, sizeof(*a));
 }
 
+#define OWNER_UIDS	65536
+
+/* Who pays for what a uid does.  From OWNER_UIDS on so many successive ones are one owner:
+ * a user with subordinate uids (subuid(5): 65,536 of them) is two owners at most. */
+static inline __u32 owner_of_uid(__u32 uid)
+{
+	if (uid >= OWNER_UIDS)
+		uid = OWNER_UIDS + uid / OWNER_UIDS;
+	return uid;
+}
+
 #endif /* BPF_PROCESS_H */

@@ -18,8 +18,6 @@
 #define SHARE_EXEC	32	/* ... up to which programs ask that have no sample yet */
 #define SHARE_SAMPLE	8	/* ... in a sample */
 #define SHARE_IS_USER	(1ULL << 63)
-#define SHARE_UIDS	65536	/* uids above count by so many of them: a user's
-				 * subordinate ones together, subuid(5) */
 
 /* May this be asked for now? */
 static __always_inline int may_ask(__u64 thing, __u64 now)
@@ -77,17 +75,13 @@ static __always_inline void ask_file(struct scratch *s, int at_exec)
 	__u64 thing = mix_words(mix_words(k->ino ^ k->size, k->ctime),
 				((__u64)k->dev << 32) ^ k->ctime_ns ^ k->generation);
 	struct share *process, *user;
-	__u64 uid;
 
 	/* two things, since the first sample must still ask for the descriptor */
 	thing = thing >> 2 | (__u64)at_exec << 62;
 	if (!may_ask(thing, s->now))
 		return;
-	uid = s->rec.uid;
-	if (uid >= SHARE_UIDS)
-		uid = SHARE_UIDS + uid / SHARE_UIDS;
 	process = share_of(s->rec.process.tgid, s->now);
-	user = share_of(uid | SHARE_IS_USER, s->now);
+	user = share_of(owner_of_uid(s->rec.uid) | SHARE_IS_USER, s->now);
 	if (!process || process->n >= SHARE_SECOND || !user ||
 	    user->n >= (at_exec ? SHARE_EXEC : SHARE_USER) ||
 	    s->files_asked >= SHARE_SAMPLE) {
@@ -105,6 +99,8 @@ static __always_inline void ask_file(struct scratch *s, int at_exec)
 		if (!process->n && user->lists < SHARE_LISTS) {
 			n->kind = REQUEST_LIST;
 			user->lists++;
+		} else if (!process->n) {
+			count(BPF_REQUEST_FULL);
 		}
 		process->n++;
 	}

@@ -222,7 +222,10 @@ int bpf_list(struct bpf *b, uint32_t tgid,
 	ssize_t n;
 	int fd;
 
+	b->skel->bss->list_tgid = tgid;
 	link = bpf_program__attach_iter(b->skel->progs.list_files, tgid ? &opts : NULL);
+	if (!link)	/* before 6.1 it is always of all tasks */
+		link = bpf_program__attach_iter(b->skel->progs.list_files, NULL);
 	if (!link)
 		return -errno;
 	fd = bpf_iter_create(bpf_link__fd(link));

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/clock.h"
@@ -35,7 +36,7 @@
 				 * when it is three quarters full */
 #define QUIET_MS	5000	/* when nothing comes: the next sample wakes us */
 #define REQUESTS_TURN	64	/* before samples are taken again */
-#define LISTING_NS	(50 * NSEC_PER_MSEC)	/* in a second: 5 % of a CPU */
+#define LISTING_NS	(50 * NSEC_PER_MSEC)	/* in a second: 5 to 10 % of a CPU */
 #define FINISH_NS	NSEC_PER_SEC	/* for symbolizerd to take the last samples */
 #define BEGIN_NS	(2 * NSEC_PER_SEC)	/* the first sample waits for tables */
 
@@ -63,7 +64,6 @@ struct loaderd {
 	struct ring_buffer *sample_ring, *request_ring;	/* of BPF */
 	bool root;		/* we were, at the start */
 	bool failed;		/* the opener has ended */
-	bool blind;		/* the walker did not see our own mappings */
 	bool busy;		/* something came since the last report, or is due */
 	uint64_t tick_ns, second_ns;	/* the last ones */
 	uint64_t listing_ns;	/* so long mappings were listed: in this second, half as much
@@ -466,28 +466,15 @@ static _Noreturn void loaderd_give_up(const char *what, int r)
 	exit(1);
 }
 
-/* The walker must see our own code where the kernel says it is. */
-static void loaderd_check_mapping(void *ctx, const struct request_file *n)
-{
-	struct loaderd *l = ctx;
-	struct file_key key;
-
-	if (n->process.tgid != (uint32_t)getpid())
-		return;
-	if (bpf_identify(&l->bpf, (const void *)n->start, &key) < 0 ||
-	    memcmp(&key, &n->key, sizeof(key)))
-		l->blind = true;
-}
-
+/* The walker must see our own file where our code is. */
 static void loaderd_self_check(struct loaderd *l)
 {
 	struct file_key key;
+	struct stat self;
 
-	if (bpf_identify(&l->bpf, (const void *)loaderd_self_check, &key) < 0)
-		l->blind = true;
-	if (bpf_list(&l->bpf, 0, loaderd_check_mapping, l))
-		l->blind = true;
-	if (l->blind)
+	if (bpf_identify(&l->bpf, (const void *)loaderd_self_check, &key) < 0 ||
+	    stat("/proc/self/exe", &self) < 0 || key.size != (uint64_t)self.st_size ||
+	    key.ctime != self.st_ctim.tv_sec)
 		loaderd_give_up("this kernel's mappings are not where trifold looks for them; "
 				"please report `uname -r`", -ENOTSUP);
 }

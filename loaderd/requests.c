@@ -22,7 +22,7 @@ struct queue_limits {
 static const struct queue_limits asked_limits = { REQUESTS_SHARE, 2 };
 static const struct queue_limits listed_limits = { 32 * REQUESTS_SHARE, 1 };
 
-/* Add r, unless its process has asked for this file already, or enough others have.
+/* Add r; not if its process asked for this file already, or enough others did.
  * False: there is no room for it. */
 static bool request_queue_put(struct request_queue *q, const struct request_file *r,
 		      const struct queue_limits *limits)
@@ -39,7 +39,7 @@ static bool request_queue_put(struct request_queue *q, const struct request_file
 			of_process++;
 		if (same_file)
 			of_file++;
-		if (q->request[i].uid == r->uid)
+		if (owner_of_uid(q->request[i].uid) == owner_of_uid(r->uid))
 			of_user++;
 	}
 	if (of_file >= limits->of_file)
@@ -111,17 +111,25 @@ static bool requests_open(struct requests *rs, struct pending_open *o,
 	return true;
 }
 
-/* Have opens of this user's mappings hung too often?  A process can hold its mmap lock for
- * ever, which the kernel takes to look the mapping up. */
-static bool requests_held(const struct requests *rs, uint32_t uid)
+/*
+ * Has an open hung for this process, or for several of its user?  A process can hold its
+ * mmap lock for ever, which the kernel takes to look the mapping up.
+ */
+static bool requests_held(const struct requests *rs, const struct request_file *r)
 {
-	uint32_t n = 0;
+	uint64_t now = now_ns();
+	uint32_t of_user = 0;
 
 	for (int i = 0; i < HANGS_MAX; i++) {
-		if (rs->hang[i].uid == uid && rs->hang[i].end_ns > now_ns())
-			n++;
+		const struct hang *h = &rs->hang[i];
+
+		if (h->end_ns <= now || h->owner != owner_of_uid(r->uid))
+			continue;
+		if (same_process(&h->process, &r->process))
+			return true;
+		of_user++;
 	}
-	return n >= HANGS_USER;
+	return of_user >= HANGS_USER;
 }
 
 /* Open the next mapping, unless one is being opened. */
@@ -134,7 +142,7 @@ static void requests_next(struct requests *rs)
 		    !request_queue_get(&rs->listed, &o->request, true))
 			return;
 		if (requests_wanted(rs, &o->request) &&
-		    (requests_held(rs, o->request.uid) ||
+		    (requests_held(rs, &o->request) ||
 		     !requests_open(rs, o, MSG_OPEN, &o->request, sizeof(o->request))))
 			rs->entries->stats->open_failed++;
 	}
@@ -362,7 +370,8 @@ bool requests_tick(struct requests *rs, uint64_t now)
 			requests_answer(rs, o->hub_id, -1, ETIMEDOUT);
 		else
 			rs->hang[now / NSEC_PER_SEC % HANGS_MAX] = (struct hang){
-				o->request.uid, now + HANG_NS };
+				o->request.process, owner_of_uid(o->request.uid),
+				now + HANG_NS(rs->opener->shared->stuck) };
 		rs->entries->stats->open_killed++;
 		opener_kill(rs->opener);
 	}

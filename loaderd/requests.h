@@ -24,9 +24,10 @@
 #define REQUESTS_MAX	1024	/* waiting; the rest is asked for again */
 #define REQUESTS_SHARE	8	/* of them, of one process; of lists 32 times as many */
 #define REQUESTS_USER	512	/* of them, of one user's processes */
-#define HANGS_USER	4	/* opens of mappings that hung, of one user: then none of
-				 * his files is opened until HANG_NS after the first */
-#define HANG_NS		(60 * NSEC_PER_SEC)
+/* For so long no file of a process is opened after one that hung, and none of a user with
+ * so many of these: a minute, and much longer while killed openers do not end. */
+#define HANG_NS(stuck)	((1 + (stuck) * (stuck)) * 60 * NSEC_PER_SEC)
+#define HANGS_USER	4
 #define HANGS_MAX	64	/* one a second: all that count */
 #define OPENS_MAX	5	/* with the opener: a mapping, and what the hub
 				 * asks for */
@@ -46,7 +47,8 @@ struct pending_open {		/* with the opener */
 };
 
 struct hang {			/* an open that was killed */
-	uint32_t uid;		/* of the process whose mapping it was */
+	struct process_id process;	/* whose mapping it was */
+	uint32_t owner;
 	uint64_t end_ns;	/* it counts until then */
 };
 

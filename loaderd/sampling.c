@@ -14,17 +14,17 @@
 #include "common/log.h"
 #include "loaderd/store.h"
 
-static int sampling_open_event(const struct sampling *s, uint32_t cpu, bool hardware)
+static int sampling_open_event(const struct sampling *s, uint32_t cpu, uint32_t type,
+			       uint64_t config)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
-		.type = hardware ? PERF_TYPE_HARDWARE : PERF_TYPE_SOFTWARE,
-		.config = hardware ? PERF_COUNT_HW_CPU_CYCLES :
-				     PERF_COUNT_SW_CPU_CLOCK,
+		.type = type,
+		.config = config,
 		.freq = 1,
 		.sample_freq = s->frequency,
 		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
-		.disabled = 1, .exclude_idle = !hardware,
+		.disabled = 1, .exclude_idle = type == PERF_TYPE_SOFTWARE,
 	};
 
 	return syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
@@ -36,10 +36,10 @@ static int sampling_attach(struct sampling *s, uint32_t cpu)
 	int r, fd = -1;
 
 	if (!s->no_cycles)
-		fd = sampling_open_event(s, cpu, true);
+		fd = sampling_open_event(s, cpu, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
 	s->hardware = fd >= 0;
 	if (fd < 0)
-		fd = sampling_open_event(s, cpu, false);
+		fd = sampling_open_event(s, cpu, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
 	if (fd < 0 || ioctl(fd, PERF_EVENT_IOC_SET_BPF, s->prog_fd) < 0 ||
 	    (s->enabled && ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) < 0)) {
 		r = -errno;

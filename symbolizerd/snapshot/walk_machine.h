@@ -19,6 +19,7 @@
 #define BPF_HELPER	static __attribute__((__unused__))
 #define SEC(name)	__attribute__((__weak__))
 #pragma weak identity
+#pragma weak list_tgid
 #pragma weak symbol_addr
 #pragma weak asked_since
 #pragma weak wake

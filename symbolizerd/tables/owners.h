@@ -12,12 +12,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "bpf/process.h"	/* owner_of_uid() */
 #include "common/hash_table.h"
 #include "common/vector.h"
 
-/* From OWNER_UIDS on, so many successive uids are one owner: a user with subordinate
- * uids (subuid(5): 65,536 of them) counts as two owners at most. */
-#define OWNER_UIDS	65536u
 #define OWNER_UNKNOWN	UINT32_MAX	/* what a former hub left */
 
 /* One part in OWNER_SPARE of a resource is reserved: the owner with the largest share
@@ -37,11 +35,6 @@ struct owners {			/* begins as zeroes, but for .seed */
 	bool stale;
 	uint64_t seed;
 };
-
-static inline uint32_t owner_of_uid(uint32_t uid)
-{
-	return uid < OWNER_UIDS ? uid : OWNER_UIDS + uid / OWNER_UIDS;
-}
 
 void owners_fini(struct owners *o);	/* keeps the seed */
 

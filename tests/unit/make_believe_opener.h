@@ -18,7 +18,8 @@
 static struct requests requests;
 static struct entries entries;
 static struct loader_stats stats;
-static struct opener opener;
+static struct opener_stats opener_stats;
+static struct opener opener = { .shared = &opener_stats };
 static struct hub_link hub;
 static struct bpf bpf;
 

@@ -270,6 +270,16 @@ TEST(request_without_room)
 	CHECK(entry_of(100, &e));
 }
 
+static uint32_t user;		/* of the requests below */
+
+static void want_of(uint32_t tgid, uint64_t ino, bool listed)
+{
+	struct request_file r = { .kind = REQUEST_FILE, .uid = user, .process.tgid = tgid };
+
+	r.key = (struct file_key){ .ino = ino, .magic = EXT4_SUPER_MAGIC };
+	requests_add(&requests, &r, listed);
+}
+
 TEST(request_that_hangs_is_given_up)
 {
 	uint64_t late;
@@ -277,7 +287,7 @@ TEST(request_that_hangs_is_given_up)
 	setup();
 	want(1, false);
 	late = asked_id;
-	want(2, false);
+	want_of(8, 2, false);
 	requests_tick(&requests, now_ns());
 	CHECK_EQ(killed, 0);
 	requests_tick(&requests, now_ns() + 2 * NSEC_PER_SEC);
@@ -290,46 +300,35 @@ TEST(request_that_hangs_is_given_up)
 	CHECK_EQ(exe.key.ino, 2);
 }
 
-static uint32_t user;		/* of the requests below */
-
-static void want_of(uint32_t tgid, uint64_t ino, bool listed)
-{
-	struct request_file r = { .kind = REQUEST_FILE, .uid = user, .process.tgid = tgid };
-
-	r.key = (struct file_key){ .ino = ino, .magic = EXT4_SUPER_MAGIC };
-	requests_add(&requests, &r, listed);
-}
-
-/* Whose mappings make openers hang, one after the other, has none opened for a while. */
-TEST(a_user_whose_mappings_hang_waits)
+/* A process in whose mappings an opener hung has none opened for a while, nor has a user
+ * with several of these. */
+TEST(who_has_openers_hang_waits)
 {
 	uint64_t at = now_ns(), failed;
 
 	setup();
-	user = 1000;
-	for (uint64_t i = 0; i < HANGS_USER; i++) {
+	user = 3 * OWNER_UIDS;		/* subordinate uids are one owner */
+	for (uint64_t i = 0; i < HANGS_USER; i++, user++) {
 		want_of(100 + i, 1 + i, false);
 		CHECK_EQ(asked.key.ino, 1 + i);
 		at += 2 * NSEC_PER_SEC;
 		requests_tick(&requests, at);
 		CHECK_EQ(stats.open_killed, i + 1);
+		failed = stats.open_failed;
+		want_of(100 + i, 20, false);
+		CHECK_EQ(stats.open_failed, failed + 1);
 	}
-	failed = stats.open_failed;
-	want_of(200, 50, false);
 	want_of(201, 51, true);
 	CHECK_EQ(stats.open_failed, failed + 2);
 	CHECK(requests_idle(&requests));
 	user = 1001;			/* others do not */
+	opener_stats.stuck = 4;		/* those before have not ended */
 	want_of(202, 52, false);
 	CHECK_EQ(asked.key.ino, 52);
-	open_answer(asked_id, false);
-	for (int i = 0; i < HANGS_MAX; i++) {	/* later on */
-		if (requests.hang[i].end_ns == at + HANG_NS)
-			requests.hang[i].end_ns = 0;
-	}
-	user = 1000;
-	want_of(203, 53, false);
-	CHECK_EQ(asked.key.ino, 53);
+	at += 2 * NSEC_PER_SEC;
+	requests_tick(&requests, at);
+	CHECK_EQ(requests.hang[at / NSEC_PER_SEC % HANGS_MAX].end_ns, at + 17 * 60 * NSEC_PER_SEC);
+	opener_stats.stuck = 0;
 	user = 0;
 }
 

@@ -534,12 +534,12 @@ TEST(a_greedy_process_asks_for_its_share)
 	CHECK_EQ(greedy(), SHARE_SECOND);
 	/* uids of one range of subordinate ones are one user */
 	now += SHARE_NS;
-	uid = 3 * SHARE_UIDS;
+	uid = 3 * OWNER_UIDS;
 	for (unsigned int n = 0; n < SHARE_USER; n += SHARE_SECOND, tgid++, uid += 100)
 		CHECK_EQ(greedy(), SHARE_SECOND);
 	tgid++;
 	CHECK_EQ(greedy(), 0);
-	uid = 4 * SHARE_UIDS;
+	uid = 4 * OWNER_UIDS;
 	CHECK_EQ(greedy(), SHARE_SECOND);
 }
 
@@ -553,6 +553,7 @@ TEST(a_user_has_a_share_of_the_lists)
 	}
 	CHECK_EQ(n_requests, (SHARE_LISTS + 4) * SHARE_SAMPLE);
 	CHECK_EQ(n_lists, SHARE_LISTS);
+	CHECK_EQ(counted.n[BPF_REQUEST_FULL], (SHARE_LISTS + 4) * (UNKNOWN_N - SHARE_SAMPLE) + 4);
 	uid++;
 	new_files();
 	sample_unknown();
