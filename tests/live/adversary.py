@@ -88,6 +88,14 @@ def lines_shared(result, stage):
     assert known > 0.9 * total > 0, "the fresh copy has no lines"
 
 
+def opener_hung_once(result, _stage):
+    """The process was sampled, its mappings hung an opener, and after that nothing of it was opened."""
+    killed = result.more("loader.open_killed")
+    say(f"{killed} openers killed")
+    assert result.own, "no sample of the attack"
+    assert 1 <= killed <= 4, killed
+
+
 def names_stay_theirs(result, stage):
     """What the random processes call things is in no stack of another program."""
     mine, others = 0, set()
@@ -117,7 +125,7 @@ QUICK = [
     Attack("files that change while they are read", "files change DIR"),
     Attack("sections that want GiB, or never end", "bombs", within=MOUNTS),
     Attack("a file system that does not answer", "mute DIR FUSE", within=MOUNTS),
-    Attack("a process whose mmap lock nobody gets", "mute DIR FUSE lock", within=MOUNTS, settle=6),
+    Attack("a process whose mmap lock nobody gets", "mute DIR FUSE lock", within=MOUNTS, settle=4, proof=opener_hung_once),
     Attack("other user, PID and mount namespaces", "processes short 500", within=NAMESPACES),
     Attack("stacks on which everything is guessed", "memory guesses", proof=guessed),
     Attack("DWARF that is slow to read", "dwarf 28", 16, proof=lines_shared, lines=True),
