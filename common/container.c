@@ -2,7 +2,6 @@
 #include "common/container.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
 #define ECS_TASK_DIGITS		32
@@ -40,61 +39,7 @@ static bool container_ends_with(const char *s, size_t len, const char *end)
 	return len >= n && !memcmp(s + len - n, end, n);
 }
 
-/* The ID in one component of a path, or NULL. */
-static const char *container_component_id(const char *s, size_t len, size_t *ret)
-{
-	size_t digits;
-
-	if (container_ends_with(s, len, ".scope"))
-		len -= strlen(".scope");
-	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
-		size_t n = strlen(prefixes[i]);
-
-		if (len > n && !memcmp(s, prefixes[i], n)) {
-			s += n;
-			len -= n;
-			break;
-		}
-	}
-	digits = container_hex_digits(s, len);
-	if (digits == CONTAINER_ID_MAX && len == digits) {
-		*ret = len;
-		return s;
-	}
-	if (digits == ECS_TASK_DIGITS && len > digits + 1 &&
-	    len <= CONTAINER_ID_MAX && s[digits] == '-' &&
-	    container_all_decimal(s + digits + 1, len - digits - 1)) {
-		*ret = len;
-		return s;
-	}
-	return NULL;
-}
-
-const char *container_id(const char *path, size_t len, size_t *ret)
-{
-	const char *end = path + len;
-	const char *found = NULL;
-
-	while (path < end) {
-		const char *stop = path;
-		const char *id;
-		size_t n;
-
-		while (stop < end && *stop != '/' && *stop != ':')
-			stop++;
-		id = container_component_id(path, (size_t)(stop - path), &n);
-		if (id) {
-			found = id;
-			*ret = n;
-		}
-		path = stop;
-		if (path < end)
-			path++;
-	}
-	return found;
-}
-
-/* --- services --------------------------------------------------------------------- */
+/* --- levels of a path ------------------------------------------------------------- */
 
 /* A component of a path. */
 struct level {
@@ -126,6 +71,113 @@ static size_t level_of(const struct level *l, const char *kind)
 	return l->n - n;
 }
 
+static bool level_begins(const struct level *l, const char *with)
+{
+	return l->n > strlen(with) && !memcmp(l->s, with, strlen(with));
+}
+
+/* Of a user: user@UID.service.  The length of its name without its end; 0: it is none. */
+static size_t level_manager(const struct level *l)
+{
+	if (!level_begins(l, "user@"))
+		return 0;
+	return level_of(l, ".service");
+}
+
+/* --- containers ------------------------------------------------------------------- */
+
+/* The ID in a part of a level that has no colon, or NULL. */
+static const char *container_part_id(const char *s, size_t len, size_t *ret)
+{
+	size_t digits;
+
+	if (container_ends_with(s, len, ".scope"))
+		len -= strlen(".scope");
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+		size_t n = strlen(prefixes[i]);
+
+		if (len > n && !memcmp(s, prefixes[i], n)) {
+			s += n;
+			len -= n;
+			break;
+		}
+	}
+	digits = container_hex_digits(s, len);
+	if (digits == CONTAINER_ID_MAX && len == digits) {
+		*ret = len;
+		return s;
+	}
+	if (digits == ECS_TASK_DIGITS && len > digits + 1 &&
+	    len <= CONTAINER_ID_MAX && s[digits] == '-' &&
+	    container_all_decimal(s + digits + 1, len - digits - 1)) {
+		*ret = len;
+		return s;
+	}
+	return NULL;
+}
+
+/* The last ID in a level, whose parts colons end; or NULL. */
+static const char *level_id(const struct level *l, size_t *ret)
+{
+	const char *s = l->s, *end = l->s + l->n, *found = NULL;
+
+	while (s < end) {
+		const char *colon = memchr(s, ':', (size_t)(end - s));
+		const char *stop = colon ? colon : end, *id;
+		size_t n;
+
+		id = container_part_id(s, (size_t)(stop - s), &n);
+		if (id) {
+			found = id;
+			*ret = n;
+		}
+		s = stop;
+		if (colon)
+			s++;
+	}
+	return found;
+}
+
+const char *container_id(const char *path, size_t len, size_t *ret)
+{
+	const char *end = path + len, *found = NULL;
+	struct level l = level_next(&path, end);
+
+	for (; l.n; l = level_next(&path, end)) {
+		const char *id;
+		size_t n;
+
+		id = level_id(&l, &n);
+		if (id) {
+			found = id;
+			*ret = n;
+		}
+	}
+	return found;
+}
+
+/* --- services --------------------------------------------------------------------- */
+
+/* What is told of a service: the levels that go before its name, and that. */
+struct service_name {
+	char *s;
+	size_t len, size;	/* len >= size: it does not fit */
+};
+
+static void service_name_add(struct service_name *name, const char *s, size_t n)
+{
+	if (name->len + n < name->size)
+		memcpy(name->s + name->len, s, n);
+	name->len += n;
+}
+
+/* A level that goes before it: n bytes of it. */
+static void service_name_below(struct service_name *name, const struct level *l, size_t n)
+{
+	service_name_add(name, l->s, n);
+	service_name_add(name, "/", 1);
+}
+
 /* The next one that is no slice. */
 static struct level level_below_slices(const char **at, const char *end)
 {
@@ -136,72 +188,62 @@ static struct level level_below_slices(const char **at, const char *end)
 	return l;
 }
 
-/* The last service; none if there is a scope below it. */
-static struct level level_innermost(const char *at, const char *end)
+/* The users whose systemd started what lies at `to`. */
+static void service_name_users(struct service_name *name, const char *at, const char *to)
 {
-	struct level found = { at, 0 }, l = level_next(&at, end);
+	struct level l = level_next(&at, to);
 
-	for (; l.n; l = level_next(&at, end)) {
+	for (; l.n; l = level_next(&at, to)) {
+		if (level_manager(&l))
+			service_name_below(name, &l, level_manager(&l));
+	}
+}
+
+/* The first service from `at` on.  machine: at is within one, which what was added names;
+ * so its engine's own levels are left out.  False: there is none. */
+static bool service_name_find(struct service_name *name, const char *at, const char *end,
+			 bool machine)
+{
+	struct level l = level_below_slices(&at, end);
+
+	while (l.n) {
+		size_t manager = level_manager(&l), n = level_of(&l, ".service");
+		struct level next = level_below_slices(&at, end);
+
+		if (n && (!manager || !next.n)) {
+			service_name_add(name, l.s, n);
+			return true;
+		}
 		if (level_of(&l, ".scope"))
-			found.n = 0;
-		else if (level_of(&l, ".service"))
-			found = l;
+			machine = true;
+		if (n)
+			service_name_below(name, &l, n);
+		else if (!machine || level_of(&l, ".scope"))
+			service_name_below(name, &l, l.n);
+		l = next;
 	}
-	return found;
-}
-
-/* Of a user: user@UID.service.  The length of its name without its end; 0: it is none. */
-static size_t level_manager(const struct level *l)
-{
-	static const char name[] = "user@";
-
-	if (l->n <= strlen(name) || memcmp(l->s, name, strlen(name)))
-		return 0;
-	return level_of(l, ".service");
-}
-
-/* in: the end of the container's ID in it, or NULL.  *above: so much of *outer goes before
- * the name. */
-static struct level level_service(const char *at, const char *end, const char *in,
-				  struct level *outer, size_t *above)
-{
-	struct level l;
-
-	*outer = level_below_slices(&at, end);
-	*above = level_manager(outer);
-	if (in) {
-		level_next(&in, end);		/* what is left of that name */
-		return level_innermost(in, end);
-	}
-	if (*above) {
-		l = level_below_slices(&at, end);
-		if (l.n)
-			return l;
-		*above = 0;
-	}
-	if (level_of(outer, ".service"))
-		return *outer;
-	*above = outer->n;
-	return level_innermost(at, end);
+	return false;
 }
 
 size_t cgroup_service(const char *path, size_t len, char *ret, size_t size)
 {
-	struct level outer, l;
-	size_t id_len = 0, above;
-	const char *in = container_id(path, len, &id_len);
-	int made = 0;
+	struct service_name name = { ret, 0, size };
+	const char *end = path + len, *in;
+	size_t id_len = 0;
+	bool found;
 
-	if (in)
+	in = container_id(path, len, &id_len);
+	if (in) {
+		service_name_users(&name, path, in);
 		in += id_len;
-	l = level_service(path, path + len, in, &outer, &above);
-	ret[0] = '\0';
-	if (!level_of(&l, ".service"))
-		return 0;
-	made = snprintf(ret, size, "%.*s%s%.*s", (int)above, outer.s, above ? "/" : "",
-			(int)level_of(&l, ".service"), l.s);
-	if (made >= 0 && (size_t)made < size)
-		return (size_t)made;
-	ret[0] = '\0';
-	return 0;
+		while (in < end && *in != '/')	/* what is left of that level */
+			in++;
+		found = service_name_find(&name, in, end, true);
+	} else {
+		found = service_name_find(&name, path, end, false);
+	}
+	if (!found || name.len >= size || memchr(ret, '\0', name.len))
+		name.len = 0;
+	ret[name.len] = '\0';
+	return name.len;
 }

@@ -12,8 +12,8 @@
  *
  * systemd names a service's cgroup after its unit, NAME.service, below slices alone; what
  * lies below belongs to it, whatever it is called: that is made by the service.  Only root
- * makes what lies outside of a service.  So the path is judged from the root, or from its
- * container, on.
+ * makes what lies outside of a service.  So the path is judged from the root on, and in a
+ * container from there on once more.
  */
 #ifndef COMMON_CONTAINER_H
 #define COMMON_CONTAINER_H
@@ -26,11 +26,15 @@
 const char *container_id(const char *path, size_t len, size_t *ret);
 
 /*
- * The service of a whole path, in ret, NUL-terminated; its length, 0: none, or it does not
- * fit.  "nginx": a service of the system's systemd, or of the one in a container.
- * "user@1000/nginx": one of a user's own systemd.  "x.scope/nginx": the innermost one below
- * what is neither a slice nor a service (containers without an ID, of LXC or nspawn).  No
- * component of a path has a slash: nobody can call his service as another's.
+ * The first service of a whole path, in ret, NUL-terminated; its length, 0: none, or it does
+ * not fit.  "nginx": one of the system's systemd, or of that of the container whose ID the path
+ * has.  Before the name goes, with a slash:
+ *   "user@1000/nginx"		each user whose own systemd started it, or its container;
+ *   "x.scope/nginx"		each level that is neither a slice nor a service (containers
+ *				without an ID, of LXC or nspawn).  Below a scope or an ID of
+ *				these only scopes: others are the engine's ("payload").
+ * No component of a path has a slash: outside of containers with an ID nobody can call his
+ * service as another's; in one, nobody but its root.
  */
 size_t cgroup_service(const char *path, size_t len, char *ret, size_t size);
 

@@ -121,7 +121,27 @@ TEST(cgroups_of_services)
 		{ "/lxc.payload.web/system.slice/nginx.service", "lxc.payload.web/nginx" },
 		{ "/machine.slice/machine-x.scope/payload/system.slice/a.service/b",
 		  "machine-x.scope/a" },
-		{ "/machine.slice/machine-x.scope/a.service/b.scope", "" },
+		{ "/machine.slice/machine-x.scope/a.service/b.scope", "machine-x.scope/a" },
+		/* the same in a container */
+		{ "/lxc.payload.web/user.slice/user-1000.slice/user@1000.service/app.slice/"
+		  "nginx.service", "lxc.payload.web/user@1000/nginx" },
+		{ "/lxc.payload.web/system.slice/app.service/nginx.service",
+		  "lxc.payload.web/app" },
+		{ "/lxc.payload.web/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-"
+		  HEX64 ".scope/nginx.service", "user@1000/nginx" },
+		{ "/lxc/101/ns/system.slice/nginx.service", "lxc/101/ns/nginx" },
+		{ "/machine.slice/machine-x.scope/payload/system.slice/machine-y.scope/payload/"
+		  "system.slice/nginx.service", "machine-x.scope/machine-y.scope/nginx" },
+		{ "/docker/" HEX64 "/user.slice/user-1000.slice/user@1000.service/app.slice/"
+		  "nginx.service", "user@1000/nginx" },
+		{ "/docker/" HEX64 "/user.slice/user-1000.slice/user@1000.service", "user@1000" },
+		{ "/docker/" HEX64 "/system.slice/app.service/nginx.service", "app" },
+		{ "/docker/" HEX64 "/system.slice/app.service/x.scope/nginx.service", "app" },
+		{ "/docker/" HEX64 "/a.service", "a" },
+		{ "/docker/" HEX64 "/a.service/b.service", "a" },
+		{ "/docker/" HEX64 "/x.scope/a.service", "x.scope/a" },
+		{ "/machine.slice/libpod-" HEX64 ".scope/container/system.slice/a.service", "a" },
+		{ "/system.slice/docker-" HEX64 ".scope/a.service", "a" },
 		{ "/user.slice/user-1000.slice/user@1000.service/app.slice/"
 		  "app-firefox-1.scope", "" },
 		{ "/user.slice/user-1000.slice/session-3.scope", "" },
@@ -151,6 +171,8 @@ TEST(cgroups_of_services)
 			printf("# %s: %s\n", v[i].path, cgroups_unit(&c, i + 1));
 		CHECK(!strcmp(cgroups_unit(&c, i + 1), v[i].unit));
 	}
+	CHECK(!strcmp(cgroups_unit(&c, 100), ""));
+	CHECK_EQ(cgroups_set(&c, 100, "/a\0b/c.service", 14), 0);
 	CHECK(!strcmp(cgroups_unit(&c, 100), ""));
 	cgroups_fini(&c);
 }
