@@ -116,6 +116,23 @@ static const char *container_part_id(const char *s, size_t len, size_t *ret)
 	return NULL;
 }
 
+/* Is it a service below which an engine makes the cgroups of its containers? */
+static bool level_is_engine(const struct level *l)
+{
+	static const char *const names[] = {
+		"containerd", "crio", "cri-o", "docker", "k0scontroller", "k0sworker", "k3s",
+		"k3s-agent", "kubelet", "podman", "rke2-agent", "rke2-server",
+	};
+	size_t n = level_of(l, ".service");
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (n == strlen(names[i]) && !memcmp(l->s, names[i], n))
+			return true;
+	}
+	return level_begins(l, "snap.docker.") || level_begins(l, "snap.k8s.") ||
+	       level_begins(l, "snap.microk8s.");
+}
+
 /* The last ID in a level, whose parts colons end; or NULL. */
 static const char *level_id(const struct level *l, size_t *ret)
 {
@@ -142,11 +159,16 @@ const char *container_id(const char *path, size_t len, size_t *ret)
 {
 	const char *end = path + len, *found = NULL;
 	struct level l = level_next(&path, end);
+	bool of_user = false;
 
 	for (; l.n; l = level_next(&path, end)) {
 		const char *id;
 		size_t n;
 
+		if (level_manager(&l))
+			of_user = true;
+		if (!of_user && level_of(&l, ".service") && !level_is_engine(&l))
+			break;		/* it makes what is below */
 		id = level_id(&l, &n);
 		if (id) {
 			found = id;

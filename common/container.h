@@ -14,6 +14,12 @@
  * lies below belongs to it, whatever it is called: that is made by the service.  Only root
  * makes what lies outside of a service.  So the path is judged from the root on, and in a
  * container from there on once more.
+ *
+ * An ID below a service counts only if that is an engine's, by its name (docker, containerd,
+ * cri-o, kubelet, k3s and such, their snaps), or if a user's systemd is above: what this one
+ * starts, podman for example, makes IDs.  So podman's libpod-payload-ID below the service that
+ * runs it (Quadlet) is that service, and no container.  A user and a container's root can
+ * make any ID: it proves not who somebody is.
  */
 #ifndef COMMON_CONTAINER_H
 #define COMMON_CONTAINER_H

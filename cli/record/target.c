@@ -373,12 +373,15 @@ bool target_is_container(const char *id)
 static void target_judge(struct search *s, const char *name, uint64_t number)
 {
 	size_t n = strlen(name), below = s->first[0] ? strlen(s->path) : 0;
-	const char *id;
+	size_t len = strlen(s->at);
+	const char *own = s->at + len - n, *id;
 
 	if (s->unit)
 		id = name;
 	else
-		id = container_id(name, n, &n);
+		id = container_id(s->at, len, &n);
+	if (!s->unit && id && id < own)
+		id = NULL;		/* it lies in that container, and is none */
 	if (s->unit ? strcmp(name, s->unit) != 0 :
 	    !id || n < s->len || memcmp(id, s->id, s->len))
 		return;

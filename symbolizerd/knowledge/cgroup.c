@@ -89,20 +89,22 @@ static int cgroup_set(struct cgroups *c, uint64_t id, const char *path, size_t l
 {
 	struct known_cgroup *k = cgroup_find(c, id);
 	size_t n = 0;
-	const char *found = container_id(path, len, &n);
+	const char *found = NULL;
 
 	if (!k)
 		k = cgroup_insert(c, id, owner);
 	if (!k)
 		return -ENOMEM;
-	if (!found)
-		n = 0;
-	else
-		memcpy(k->container, found, n);
-	k->container[n] = '\0';
+	k->container[0] = '\0';
 	k->unit[0] = '\0';
-	if (owner != OWNER_UNKNOWN)	/* else what is missing may say that it is another */
-		(void)!cgroup_service(path, len, k->unit, sizeof(k->unit));
+	if (owner == OWNER_UNKNOWN)	/* what is missing may say that it is another */
+		return 0;
+	(void)!cgroup_service(path, len, k->unit, sizeof(k->unit));
+	found = container_id(path, len, &n);
+	if (found) {
+		memcpy(k->container, found, n);
+		k->container[n] = '\0';
+	}
 	return 0;
 }
 

@@ -35,6 +35,23 @@ static const struct {
 	/* one in the other: the inner one */
 	{ "/docker/" OTHER "/docker/" HEX64, HEX64 },
 	{ "/docker/" OTHER "/kubepods/" POD "/" HEX64 "/x", HEX64 },
+	/* engines that are services, and what a user's systemd starts */
+	{ "/system.slice/containerd.service/kubepods-burstable-" POD ".slice:cri-containerd:"
+	  HEX64, HEX64 },
+	{ "/system.slice/k3s-agent.service/kubepods-" POD ".slice:cri-containerd:" HEX64, HEX64 },
+	{ "/system.slice/snap.docker.dockerd.service/docker/" HEX64, HEX64 },
+	{ "/user.slice/user-1000.slice/user@1000.service/app.slice/docker.service/" HEX64, HEX64 },
+	{ "/docker/" OTHER "/system.slice/containerd.service/x:cri-containerd:" HEX64, HEX64 },
+	/* no engine's: whoever runs that service may have made it */
+	{ "/system.slice/foo.service/" HEX64, NULL },
+	{ "/system.slice/foo.service/" HEX64 "/nginx.service", NULL },
+	{ "/system.slice/foo.service/docker-" HEX64 ".scope", NULL },
+	{ "/system.slice/foo.service/libpod-payload-" HEX64, NULL },
+	{ "/system.slice/foo.service/docker.service/" HEX64, NULL },
+	{ "/system.slice/foo.service/user@1000.service/" HEX64, NULL },
+	{ "/system.slice/snap.dockerish.x.service/" HEX64, NULL },
+	{ "/system.slice/xdocker.service/" HEX64, NULL },
+	{ "/docker/" HEX64 "/system.slice/foo.service/" OTHER, HEX64 },
 	/* first levels missing */
 	{ HEX64, HEX64 },
 	/* no container */
@@ -142,6 +159,11 @@ TEST(cgroups_of_services)
 		{ "/docker/" HEX64 "/x.scope/a.service", "x.scope/a" },
 		{ "/machine.slice/libpod-" HEX64 ".scope/container/system.slice/a.service", "a" },
 		{ "/system.slice/docker-" HEX64 ".scope/a.service", "a" },
+		/* an ID that a service made */
+		{ "/system.slice/foo.service/" HEX64 "/nginx.service", "foo" },
+		{ "/system.slice/foo.service/libpod-payload-" HEX64 "/system.slice/nginx.service",
+		  "foo" },
+		{ "/docker/" HEX64 "/system.slice/foo.service/" OTHER "/nginx.service", "foo" },
 		{ "/user.slice/user-1000.slice/user@1000.service/app.slice/"
 		  "app-firefox-1.scope", "" },
 		{ "/user.slice/user-1000.slice/session-3.scope", "" },
@@ -241,6 +263,9 @@ TEST(cgroups_of_every_length)
 	CHECK_STR(container_of("/docker/" HEX64 BELOW8 BELOW8 BELOW8 "/1/2/3/4"), HEX64);
 	CHECK_STR(container_of("/docker/" HEX64 BELOW8 BELOW8 BELOW8 "/1/2/3/4/5/6/7"), "");
 	CHECK_STR(container_of("/docker/" HEX64 BELOW8 BELOW8 BELOW8 BELOW8), "");
+	/* what is missing may be a service that made it */
+	CHECK_STR(container_of("/system.slice/foo.service" BELOW8 BELOW8 BELOW8 "/1/2/3/4/5/6/" HEX64),
+		  "");
 	request_of(&r, "/a/b");
 	r.pieces = CGROUP_PIECES + 1;
 	CHECK_EQ(cgroups_add(&c, &r), -EPROTO);

@@ -550,6 +550,22 @@ TEST(one_container_may_lie_in_another)
 	leave();
 }
 
+/* An engine's service makes containers; another one only what looks like it. */
+TEST(a_container_is_not_what_a_service_made)
+{
+	char path[256];
+
+	enter();
+	make("system.slice/foo.service/" ID_A);
+	CHECK_EQ(look("0a1b", path), -ENOENT);
+	make("system.slice/containerd.service/x.slice:cri-containerd:" ID_A);
+	CHECK_EQ(look("0a1b", path), 0);
+	CHECK_STR(path, "/system.slice/containerd.service/x.slice:cri-containerd:" ID_A);
+	make("docker/" ID_C "/system.slice/foo.service/" ID_B);
+	CHECK_EQ(look(ID_B, path), -ENOENT);
+	leave();
+}
+
 TEST(odd_directories_are_passed)
 {
 	char path[256], name[256];
