@@ -66,22 +66,20 @@ static bool job_asks_allow(const struct job_asks *a, uint32_t owner, uint64_t no
 	return own < JOB_ASKS - used;
 }
 
-static void job_asks_note(struct job_asks *a, uint32_t owner, uint64_t now_ns)
+void job_queue_asked(struct job_queue *q, uint32_t owner, uint64_t now_ns)
 {
+	struct job_asks *a = &q->asks;
+
 	a->v[a->n % JOB_ASKS].ns = now_ns;
 	a->v[a->n % JOB_ASKS].owner = owner;
 	a->n++;
 }
 
-/* Does it have to wait, since its owner has asked so often? */
-static bool job_queue_put_off(struct job_queue *q, struct job *job, uint64_t now_ns)
+static void job_queue_put_off(struct job_queue *q, struct job *job)
 {
-	if (!job_asks(job) || job_asks_allow(&q->asks, job->owner, now_ns))
-		return false;
 	if (!job->put_off)
 		q->asks.put_off++;
 	job->put_off = true;
-	return true;
 }
 
 /* --- which goes next --------------------------------------------------------- */
@@ -97,8 +95,12 @@ bool job_queue_take(struct job_queue *q, bool slow,
 		struct job *job = &q->v[i];
 		uint64_t used = owners_have(&q->used, job->owner);
 
-		if (job->slow != slow || job_queue_put_off(q, job, now_ns))
+		if (job->slow != slow)
 			continue;
+		if (job_asks(job) && !job_asks_allow(&q->asks, job->owner, now_ns)) {
+			job_queue_put_off(q, job);
+			continue;
+		}
 		if (used < least || (job->owner == q->v[next].owner &&
 				     !wanted(ctx, &q->v[next]) &&
 				     wanted(ctx, job))) {
@@ -111,8 +113,6 @@ bool job_queue_take(struct job_queue *q, bool slow,
 	if (q->floor < least)
 		q->floor = least;
 	*ret = q->v[next];
-	if (job_asks(ret))
-		job_asks_note(&q->asks, ret->owner, now_ns);
 	job_queue_remove(q, next);
 	return true;
 }

@@ -77,10 +77,13 @@ void job_queue_again(struct job_queue *q, const struct job *job);
 
 /* Take out the job that goes next, of the slow ones or of the others: of the
  * owner with the least time, the first that is wanted or else the first; but none that is to
- * ask, if its owner may not now.  What it asks is counted.  False when there is none. */
+ * ask, if its owner may not now: this is counted.  False when there is none. */
 bool job_queue_take(struct job_queue *q, bool slow,
 		    bool (*wanted)(void *ctx, const struct job *job), void *ctx,
 		    uint64_t now_ns, struct job *ret);
+
+/* loaderd was asked for this owner. */
+void job_queue_asked(struct job_queue *q, uint32_t owner, uint64_t now_ns);
 
 /* A worker was busy for this owner so long. */
 void job_queue_charge(struct job_queue *q, uint32_t owner, uint64_t ns);

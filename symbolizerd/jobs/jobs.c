@@ -171,6 +171,7 @@ static int jobs_slot_fork(struct jobs *jobs, struct job_slot *slot)
 static int jobs_slot_start(struct jobs *jobs, struct job_slot *slot)
 {
 	const struct job_process *p = slot->job.process;
+	uint32_t owner = slot->job.owner;
 	int r;
 
 	if (!p)
@@ -183,9 +184,12 @@ static int jobs_slot_start(struct jobs *jobs, struct job_slot *slot)
 	slot->question = JOBS_MEMORY_ID + jobs->questions++;
 	slot->deadline_ns = now_ns() + MEMORY_WAIT_NS;
 	r = jobs->ops->memory(jobs->ctx, slot->question, p);
-	if (r < 0)
+	if (r < 0) {
 		slot->state = SLOT_FREE;
-	return r;
+		return r;
+	}
+	job_queue_asked(&jobs->queues[JOB_PROCESS], owner, now_ns());
+	return 0;
 }
 
 /* Of the kind whose turn it is, or else of the other. */

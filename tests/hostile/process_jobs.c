@@ -138,6 +138,8 @@ static uint32_t n_events, until;	/* the loop ends */
 static struct executable exe;
 static int refused;		/* the answer to questions for memory; 0: it */
 static bool silent;		/* ... no answer at all */
+static bool unsent;		/* ... the question cannot be sent */
+static uint32_t asked;		/* questions that were sent */
 static uint64_t last_question;
 static pid_t target;
 static uint32_t offences;
@@ -213,6 +215,9 @@ static int on_memory(void *ctx, uint64_t id, const struct job_process *p)
 {
 	(void)ctx;
 	(void)p;
+	if (unsent)
+		return -EPIPE;
+	asked++;
 	last_question = id;
 	if (!silent)
 		jobs_memory(&jobs, id, refused ? -1 : target_memory(), refused);
@@ -298,6 +303,8 @@ static void end(void)
 {
 	kill(target, SIGKILL);
 	NEED(waitpid(target, NULL, 0) == target);
+	/* who asked for nothing has used nothing up */
+	CHECK_EQ(jobs.queues[JOB_PROCESS].asks.n, asked);
 	jobs_fini(&jobs);
 	evloop_fini(&loop);
 }
@@ -438,6 +445,22 @@ TEST(quarantine_holds_for_what_is_queued)
 		NEED(events[i].number == 2 ? events[i].kind == 'N' :
 					     events[i].result == -EPERM);
 	CHECK_EQ(stats.worker_deaths, 1);
+	end();
+}
+
+/* More of a user than he may ask for in a second: none of these is asked, so all end. */
+TEST(what_cannot_be_asked_is_charged_to_nobody)
+{
+	uint64_t good = string_at(0, "alpha");
+
+	begin(JOB_DEADLINE_NS);
+	unsent = true;
+	for (uint32_t i = 0; i < JOB_ASKS; i++) {
+		NEED(add(1 + i, &good, 1) == 0);
+		NEED(n_events == i + 1 && events[i].result == -EPIPE);
+	}
+	unsent = false;
+	CHECK_STR(visit(100, good)->name[0], "alpha");
 	end();
 }
 

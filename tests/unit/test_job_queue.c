@@ -163,6 +163,7 @@ TEST(job_queue_keeps_questions_for_others)
 		}
 		while (job_queue_take(&q, false, wanted, NULL, 5, &job)) {
 			CHECK_EQ(job.owner, owners[i]);
+			job_queue_asked(&q, job.owner, 5);
 			n++;
 		}
 		CHECK_EQ(n, want[i]);
@@ -173,8 +174,10 @@ TEST(job_queue_keeps_questions_for_others)
 	CHECK(job_queue_take(&q, false, wanted, NULL, 5, &job));
 	p.given = false;
 	CHECK(!job_queue_take(&q, false, wanted, NULL, JOB_ASKS_NS + 4, &job));
-	for (uint32_t n = 0; n < JOB_ASKS; n++)
+	for (uint32_t n = 0; n < JOB_ASKS; n++) {
 		CHECK(job_queue_take(&q, false, wanted, NULL, JOB_ASKS_NS + 5, &job));
+		job_queue_asked(&q, job.owner, JOB_ASKS_NS + 5);
+	}
 	CHECK(!job_queue_take(&q, false, wanted, NULL, JOB_ASKS_NS + 5, &job));
 	job_queue_fini(&q);
 }
