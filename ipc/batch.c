@@ -75,7 +75,7 @@ static bool batch_check_strings(const struct batch *b)
 	for (uint32_t i = 1; i < n; i++) {
 		uint32_t from = b->strings[i], to = b->strings[i + 1];
 
-		if (from > to || to > bytes ||
+		if (from > to || to > bytes || to - from > BATCH_STRING_MAX ||
 		    !batch_check_utf8(b->bytes + from, to - from))
 			return false;
 	}

@@ -22,6 +22,7 @@
 #define BATCH_VERSION	5
 #define BATCH_MAGIC	0x62744674u	/* "tFtb", little endian */
 #define BATCH_BYTES_MAX	(64u << 20)
+#define BATCH_STRING_MAX	4096	/* bytes; as many as a symbol's name, or a path, can have */
 #define BATCH_UNIT_MAX	64		/* bytes of a unit's name in it */
 #define BATCH_INLINED_MAX	63	/* calls inlined into each other */
 
@@ -32,7 +33,8 @@
 
 enum batch_table {
 	BATCH_STRINGS,		/* uint32_t offsets[n + 1] into BATCH_BYTES */
-	BATCH_BYTES,		/* char; strings back to back, no NULs, UTF-8 */
+	BATCH_BYTES,		/* char; strings back to back, no NULs, UTF-8;
+				 * each at most BATCH_STRING_MAX */
 	BATCH_EXES,		/* struct batch_exe */
 	BATCH_FUNCTIONS,	/* struct batch_function */
 	BATCH_FRAMES,		/* struct batch_frame */
@@ -205,7 +207,8 @@ void batch_builder_free(struct batch_builder *b);
 
 /*
  * Each interns a value and returns its index; equal values share one.  Invalid
- * UTF-8 and NULs in a string become U+FFFD; a function with an empty name is
+ * UTF-8 and NULs in a string become U+FFFD; what is beyond BATCH_STRING_MAX bytes is cut
+ * before a character; a function with an empty name is
  * function 0.  When memory or a limit runs out, or a value names an index that
  * does not exist, they return 0 and batch_builder_finish() fails.
  */

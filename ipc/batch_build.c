@@ -200,39 +200,41 @@ void batch_builder_free(struct batch_builder *b)
 static uint32_t batch_build_replace(struct batch_builder *b, const char *s,
 				size_t len)
 {
+	char text[BATCH_STRING_MAX];
 	size_t n = 0, step;
-	uint32_t r;
-	char *p;
 
-	if (len > BATCH_BYTES_MAX)
-		return batch_build_fail(b, -E2BIG);
-	p = malloc(3 * len);
-	if (!p)
-		return batch_build_fail(b, -ENOMEM);
 	for (size_t i = 0; i < len; i += step) {
-		step = utf8_char(s + i, len - i);
-		if (step) {
-			memcpy(p + n, s + i, step);
-			n += step;
-		} else {
-			memcpy(p + n, UTF8_REPLACEMENT, 3);
-			n += 3;
+		const char *from = s + i;
+		size_t more;
+
+		step = more = utf8_char(from, len - i);
+		if (!step) {
+			from = UTF8_REPLACEMENT;
+			more = strlen(UTF8_REPLACEMENT);
 			step = 1;
 		}
+		if (more > sizeof(text) - n)
+			break;
+		memcpy(text + n, from, more);
+		n += more;
 	}
-	r = batch_build_intern(b, BATCH_STRINGS, p, n);
-	free(p);
-	return r;
+	return batch_build_intern(b, BATCH_STRINGS, text, n);
 }
 
 uint32_t batch_string(struct batch_builder *b, const char *s, size_t len)
 {
-	for (size_t i = 0, n; i < len; i += n) {
-		n = utf8_char(s + i, len - i);
+	size_t i = 0;
+
+	while (i < len) {
+		size_t n = utf8_char(s + i, len - i);
+
 		if (n == 0)
 			return batch_build_replace(b, s, len);
+		if (n > BATCH_STRING_MAX - i)
+			break;
+		i += n;
 	}
-	return batch_build_intern(b, BATCH_STRINGS, len ? s : "", len);
+	return batch_build_intern(b, BATCH_STRINGS, i ? s : "", i);
 }
 
 static bool batch_build_known(struct batch_builder *b, enum batch_table t, uint32_t i)

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-UNIT += message conn sealed batch counters service log evloop \
+UNIT += message conn sealed batch batch_strings counters service log evloop \
 	sandbox seccomp confinement protocol
 unit_message_SRCS := ipc/message.c ipc/rules.c
 unit_conn_SRCS := ipc/conn.c common/send_fds.c ipc/message.c ipc/rules.c
 unit_sealed_SRCS := ipc/sealed.c
 unit_batch_SRCS := ipc/batch.c ipc/batch_build.c common/hash_table.c
 unit_batch_LIBS := -lxxhash -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+unit_batch_strings_SRCS := $(unit_batch_SRCS)
+unit_batch_strings_LIBS := -lxxhash
 unit_counters_SRCS := ipc/counters.c
 unit_service_SRCS := common/service.c common/send_fds.c common/number.c
 unit_log_SRCS := common/log.c

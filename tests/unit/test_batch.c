@@ -311,23 +311,6 @@ TEST(batch_function_without_a_name_is_none)
 	batch_builder_free(b);
 }
 
-TEST(batch_builder_stops_at_its_size)
-{
-	struct batch_builder *b = batch_builder_new(20);
-	char *s = malloc(1 << 20);
-	void *data;
-	size_t len;
-
-	memset(s, 'x', 1 << 20);
-	for (int i = 0; i < 70; i++) {
-		s[i] = 'y';
-		batch_string(b, s, 1 << 20);
-	}
-	CHECK_EQ(batch_builder_finish(b, 0, 1, &data, &len), -E2BIG);
-	batch_builder_free(b);
-	free(s);
-}
-
 TEST(batch_builder_survives_every_failing_allocation)
 {
 	for (long n = 0; ; n++) {
@@ -759,29 +742,6 @@ TEST(batch_open_rejects_a_bad_header)
 		bad(at + 4, n + 16, __LINE__);
 		bad(at + 4, 0, __LINE__);
 	}
-}
-
-/* Offsets that descend where all bytes behind are good characters. */
-TEST(batch_open_rejects_a_string_of_negative_length)
-{
-	struct batch_builder *b = batch_builder_new(20);
-	struct batch_hdr *hdr;
-	uint32_t *strings, n;
-	struct batch got;
-	size_t len;
-
-	str(b, "aaaaaaaa");
-	str(b, "bbbbbbbb");
-	hdr = finish(b, &len);
-	CHECK_EQ(batch_open(hdr, len, &got), 0);
-	strings = (uint32_t *)((char *)hdr + hdr->table[BATCH_STRINGS].off);
-	n = hdr->table[BATCH_STRINGS].n;
-	for (uint32_t v = 1; v < 8; v++) {
-		strings[n - 1] = strings[n] + v;
-		CHECK_EQ(batch_open(hdr, len, &got), -EPROTO);
-	}
-	batch_builder_free(b);
-	free(hdr);
 }
 
 TEST(batch_open_wants_alignment)
