@@ -2,7 +2,8 @@
 /*
  * A hub in an attacker's hand, and what it can have of the real zygote and its workers: of
  * each message that is wrong the zygote ends, and with it all workers; there are never more
- * of these than there are slots; and a worker that is told nonsense ends by itself.
+ * of these than there are slots; a worker ends by itself of each message that is wrong, and
+ * of nonsense.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -217,55 +218,74 @@ TEST(zygote_has_as_many_workers_as_slots)
 
 /* --- a worker -------------------------------------------------------------------- */
 
-/* How the worker of slot 0 ended, as from waitpid(2). */
-static int worker_status(void)
+/* The worker of slot 0 ends by itself: its code. */
+static int worker_code(const char *what)
 {
-	const uint64_t until = now_ns() + 20 * NSEC_PER_SEC;
-	struct msg m;
-	int r;
-
-	do {
-		r = conn_recv(&control, &m);
-		if (r == -EAGAIN)
-			poll(NULL, 0, 1);
-		else if (!r)
-			msg_close_fds(&m);
-	} while ((r == -EAGAIN || (!r && m.hdr.type != MSG_EXITED)) && now_ns() < until);
-	NEED(r == 0 && m.hdr.type == MSG_EXITED);
-	return (int)((const struct msg_slot *)m.buf)->status;
-}
-
-static void worker_ends(const char *what)
-{
-	int status = worker_status();
+	int status = told(MSG_EXITED).status;
 
 	if (!WIFEXITED(status))
 		printf("# %s: status %d\n", what, status);
 	NEED(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+/* Did it answer? */
+static bool worker_answered(void)
+{
+	struct conn c;
+	struct msg m;
+	int r;
+
+	conn_init(&c, ends.slots[0], PEER_WORKER, CONN_READY);
+	r = conn_recv(&c, &m);
+	NEED(r == 0 || r == -EAGAIN);
+	if (!r)
+		msg_close_fds(&m);
+	return !r;
+}
+
+static void worker_refuses(const char *what)
+{
+	int code = worker_code(what);
+	bool answered = worker_answered();
+
+	if (code != 1 || answered)
+		printf("# %s: code %d, %s\n", what, code, answered ? "an answer" : "no answer");
+	NEED(code == 1 && !answered);
+}
+
+static void kill_worker(void)
+{
+	order(MSG_KILL, 0);
+	told(MSG_EXITED);
 }
 
 TEST(worker_ends_at_each_message_that_is_wrong)
 {
 	const struct msg_job job = { .kind = JOB_FILE, .exe = 2, .parts = JOB_TABLE };
-	const struct mutant m = { .type = MSG_JOB, .payload = &job, .len = sizeof(job),
-				  .fds = { self_exe } };
+	struct mutant m = { .type = MSG_JOB, .payload = &job, .len = sizeof(job) };
 
 	begin();
+	m.fds[0] = self_exe;
 	begin_zygote();
+	/* it does take the one that is right */
+	fork_worker(0);
+	NEED(mutant_send(ends.slots[0], &m, MUT_NONE));
+	NEED(worker_code("right") == 0 && worker_answered());
 	for (int how = MUT_NONE + 1; how < MUT_MEM_UNSEALED; how++) {
-		order(MSG_FORK, 0);
+		fork_worker(0);
 		if (mutant_send(ends.slots[0], &m, (enum mutation)how))
-			worker_ends(mutation_name((enum mutation)how));
+			worker_refuses(mutation_name((enum mutation)how));
 		else
-			order(MSG_KILL, 0), (void)worker_status();
+			kill_worker();
 	}
 	for (unsigned int t = 0; t < MUTANT_TYPES; t++) {
-		order(MSG_FORK, 0);
+		fork_worker(0);
 		if (t != MSG_WANTED_FILE && t != MSG_WANTED_NONE &&
 		    mutant_send_stranger(ends.slots[0], PEER_HUB, CONN_READY, t))
-			worker_ends(msg_type_name(t));
+			worker_refuses(msg_type_name(t));
 		else
-			order(MSG_KILL, 0), (void)worker_status();
+			kill_worker();
 	}
 	close_ends();
 	zygote_ended(false);
@@ -295,11 +315,11 @@ TEST(worker_survives_jobs_that_make_no_sense)
 		/* mostly small numbers, which are nearly right */
 		for (size_t k = 0; k < sizeof(n.job) / 4; k++)
 			field[k] = field[k] % 7 ? field[k] % 5 : field[k];
-		order(MSG_FORK, 0);
+		fork_worker(0);
 		NEED(conn_send(&(struct conn){ .fd = ends.slots[0] }, MSG_JOB, 1, &n.job,
 			       sizeof(n.job), n.words, 8 * words, &self_exe, 1) == 0);
 		/* its answer, a question for a debug file, or nothing */
-		worker_ends("nonsense");
+		worker_code("nonsense");
 	}
 	close_ends();
 	zygote_ended(false);
