@@ -70,7 +70,7 @@ class Alone(Page):
     """trifold-viewer without anybody else: it shows what it is sent."""
 
     def __init__(self, *args, source=("--otlp",), says=None):
-        self.says = says        # what its log has; None: nothing
+        self.says = says        # what each line of its log has; None: there is none
         super().__init__(0, KEY)
         env = {"TRIFOLD_VIEWER_KEY": KEY, "PATH": os.environ["PATH"]}
         with socket.socket() as s:
@@ -93,8 +93,9 @@ class Alone(Page):
         self.p.send_signal(signal.SIGTERM)
         said = self.p.communicate(timeout=60)[1]
         assert self.p.returncode == 0, (self.p.returncode, said)
-        said = "".join(s for s in said.splitlines(True) if "waiting for it" not in s)
-        assert self.says in said if self.says else not said, said
+        said = [s for s in said.splitlines() if "waiting for it" not in s]
+        other = [s for s in said if not self.says or self.says not in s]
+        assert not other and bool(said) == bool(self.says), said
 
     def rss(self):
         with open(f"/proc/{self.p.pid}/status", encoding="utf-8") as f:
