@@ -11,7 +11,7 @@ import subprocess
 import debuginfod_server as server
 from debuginfod_server import Server
 from exporter_stage import BATCH, ROOT, Stage, case, directory, equal, free_port, main, wait_for
-from fake_hub import DEBUGINFO_WANTED, Done, send
+from fake_hub import DEBUGINFO_WANTED, Done, debuginfo_wanted, send
 
 ID = bytes.fromhex("0123456789abcdef0123456789abcdef01234567")
 OTHER = bytes(20)
@@ -249,9 +249,8 @@ def questions_without_sense_are_offences():
     for size in (0, 7, 33, 2 ** 31):
         with Server() as web, stage(web) as s:
             begin(s)
-            send(s.hub.conn, DEBUGINFO_WANTED, 1,
-                 size.to_bytes(4, "little") + bytes(36))
-            wait_for(lambda: "invalid message" in s.log())
+            send(s.hub.conn, DEBUGINFO_WANTED, 1, debuginfo_wanted(bytes(32), size=size))
+            wait_for(lambda: "invalid message from symbolizerd: bad content" in s.log())
             equal(web.asked, [])
 
 

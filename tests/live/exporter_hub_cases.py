@@ -9,7 +9,7 @@ import time
 import mutants
 from accounts import packed
 from exporter_stage import (BATCH, Stage, case, equal, main, outcomes, wait_for)
-from fake_hub import REC_VERSION, Done
+from fake_hub import REC_VERSION, Done, debuginfo_wanted
 
 
 # --- the queue, and the end -------------------------------------------------------
@@ -158,7 +158,7 @@ def cut_off(s, mutant, greet=True):
 def each_message_that_is_wrong_ends_the_connection():
     batch = struct.pack("<QQ", len(BATCH), 20)
     hello = struct.pack("<I", REC_VERSION)
-    wanted = struct.pack("<II32s", 8, 0, bytes(8))
+    wanted = debuginfo_wanted(bytes(8))
     ready = [*mutants.wrong("BATCH", batch, BATCH), *mutants.wrong("STATUS", packed({})),
              *mutants.wrong("DEBUGINFO_WANTED", wanted),
              *mutants.strangers(["BATCH", "STATUS", "DEBUGINFO_WANTED"]), mutants.right("HELLO_HUB", hello)]

@@ -41,6 +41,11 @@ def sealed(data, seals=fcntl.F_SEAL_WRITE | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_G
     return fd
 
 
+def debuginfo_wanted(build_id, useless=0, size=None):
+    """struct msg_debuginfo_wanted, of owner 0; size: how long the build ID is said to be."""
+    return struct.pack("<II32sI", len(build_id) if size is None else size, useless, build_id, 0)
+
+
 def receive(sock, seconds=PATIENCE):
     """(type, id, payload, fds); None when the peer has closed."""
     if not select.select([sock], [], [], seconds)[0]:
@@ -136,8 +141,7 @@ class Hub:
 
     def ask_debuginfo(self, build_id, ident=1, useless=0):
         """A question for the debug file of these bytes."""
-        send(self.conn, DEBUGINFO_WANTED, ident,
-             struct.pack("<II32s", len(build_id), useless, build_id))
+        send(self.conn, DEBUGINFO_WANTED, ident, debuginfo_wanted(build_id, useless))
 
     def debuginfo(self, seconds=PATIENCE):
         """The next answer: (id, content or None); .cached: it was a file to read."""

@@ -81,6 +81,7 @@ def descriptors(rule, memory):
 def right(name, payload=b"", memory=None):
     """It is taken; but not in every state."""
     rule = RULES[name]
+    assert rule.least <= len(payload) <= rule.most, (name, len(payload))
     return Mutant(f"{name} now", header(rule.number, len(payload)) + payload,
                   descriptors(rule, memory))
 
@@ -96,6 +97,7 @@ def wrong(name, payload=b"", memory=None):
         return Mutant(f"{name}: {what}", data, good() if fds is None else fds)
 
     n, size = rule.number, len(payload)
+    assert rule.least <= size <= rule.most, (name, size)
     long = payload + bytes(rule.most + 1 - size)
     yield mutant("version before", header(n, size, MSG_VERSION - 1) + payload)
     yield mutant("version behind", header(n, size, MSG_VERSION + 1) + payload)
