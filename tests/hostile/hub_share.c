@@ -14,6 +14,7 @@
 #include "common/clock.h"
 #include "ipc/message_loader.h"
 #include "symbolizerd/knowledge/cpu_share.h"
+#include "symbolizerd/symbols/index_build.h"
 #include "tests/hostile/hub_peer.h"
 #include "tests/unit/elf_image.h"
 #include "tests/unit/harness.h"
@@ -185,6 +186,20 @@ static int too_large(void)
 	return image_file(&im);
 }
 
+/* It has a table, but says that it has so many symbols. */
+static int too_many_symbols(void)
+{
+	const uint64_t len = (SYMBOLS_MAX + 1ULL) * sizeof(Elf64_Sym);
+	struct elf_image im;
+
+	image_init(&im, EM_X86_64);
+	image_segment(&im, PT_LOAD, PF_R | PF_X, 0, 0, 4096);
+	image_section(&im, ".symtab", SHT_SYMTAB, 0, 0, len);
+	image_section(&im, ".strtab", SHT_STRTAB, 0, 0, 3);
+	image_finish(&im);
+	return image_file(&im);
+}
+
 static bool is_too_large(const struct status *st, uint64_t n)
 {
 	return st->hub.too_large >= n;
@@ -192,14 +207,17 @@ static bool is_too_large(const struct status *st, uint64_t n)
 
 TEST(files_and_stacks_beyond_a_limit_are_counted)
 {
-	struct file_key key = { .ino = 1, .size = 2 };
+	struct file_key key = { .ino = 1, .size = 2 }, other = { .ino = 2, .size = 2 };
+	int fd = too_large(), symbols = too_many_symbols();
 	uint64_t words[KERNEL_MAX + 1];
 	struct status st;
-	int fd = too_large();
 
 	begin();
 	loader_exe(&l, 1, &key, "/some/file", fd);
 	status_until(&status, &st, is_too_large, 1);
+	loader_exe(&l, 2, &other, "/other/file", symbols);
+	loader_sample_file(&l, &other, 16);
+	status_until(&status, &st, is_too_large, 2);
 	loader_ksym(&l, 7, "some");
 	for (int i = 0; i < KERNEL_MAX; i++)
 		words[i] = FRAME_WORD(FRAME_KERNEL, 7, 1);
@@ -208,8 +226,9 @@ TEST(files_and_stacks_beyond_a_limit_are_counted)
 	loader_sample(&l, record(KERNEL_MAX, 1), words);
 	loader_bye(&l);
 	hub_end(&place, &status, &st);
-	NEED(st.hub.too_large == 1 && st.hub.kernel_cut == 1 && st.hub.offences == 0);
-	NEED(st.totals.received == 2 && st.totals.hub_bad == 0);
+	NEED(st.hub.too_large == 2 && st.hub.kernel_cut == 1 && st.hub.offences == 0);
+	NEED(st.totals.received == 3 && st.totals.hub_bad == 0);
 	loader_drop(&l);
 	close(fd);
+	close(symbols);
 }

@@ -108,6 +108,11 @@ static void job(int file, uint32_t parts, struct msg *m)
 	    parts == (JOB_TABLE | JOB_SYMBOLS) ? 2 : 1);
 }
 
+static const struct msg_job_done *done_of(const struct msg *m)
+{
+	return (const void *)m->buf;
+}
+
 static void open_names(const struct msg *m, struct symbol_index *idx)
 {
 	const void *data;
@@ -115,8 +120,7 @@ static void open_names(const struct msg *m, struct symbol_index *idx)
 
 	CHECK_EQ(m->hdr.type, MSG_JOB_DONE);
 	CHECK_EQ(m->nfds, 1);
-	CHECK_EQ(((const struct msg_job_done *)(const void *)m->buf)->part,
-		 JOB_SYMBOLS);
+	CHECK_EQ(done_of(m)->part, JOB_SYMBOLS);
 	CHECK_EQ(sealed_map(m->fds[0], sizeof(struct symbols_hdr), 1 << 20,
 			    &data, &len), 0);
 	CHECK_EQ(symbols_open(data, len, idx), 0);
@@ -214,11 +218,11 @@ TEST(worker_makes_no_more_than_is_wanted)
 	sample();
 	job(image_file(&im), JOB_TABLE, &m);
 	CHECK_EQ(m.hdr.type, MSG_JOB_DONE);
-	CHECK_EQ(((const struct msg_job_done *)(const void *)m.buf)->part,
-		 JOB_TABLE);
+	CHECK_EQ(done_of(&m)->part, JOB_TABLE);
 	job(image_file(&im), JOB_SYMBOLS, &m);
 	open_names(&m, &idx);
 	CHECK_EQ(idx.n, 1);
+	CHECK_EQ(done_of(&m)->too_large, 0);
 }
 
 TEST(worker_gives_a_table_without_names)
@@ -233,8 +237,10 @@ TEST(worker_gives_a_table_without_names)
 	fd = image_file(&im);
 	job(fd, JOB_TABLE | JOB_SYMBOLS, m);
 	CHECK_EQ(m[0].hdr.type, MSG_JOB_DONE);
+	CHECK_EQ(done_of(&m[0])->too_large, 0);
 	open_names(&m[1], &idx);
 	CHECK_EQ(idx.n, 0);
+	CHECK_EQ(done_of(&m[1])->too_large, 1);
 }
 
 TEST(worker_finds_names_inside_of_the_file)
