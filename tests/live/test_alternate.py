@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 
-from debug import DEBUG, make_debug_folder
+from debug import DEBUG, USER, as_user, make_debug_folder, new_build_id
 from live import ROOT, Skip, say
 from rows import Rows
 
@@ -43,8 +43,7 @@ class Program:
         self.exe, twin = os.path.join(tmp, name), os.path.join(tmp, name + ".twin")
         self.alternate = os.path.join(tmp, name + ".dwz")
         for exe in (self.exe, twin):
-            run("gcc", "-O2", "-g", f"-Wl,--build-id=0x{random.randbytes(20).hex()}", *flags,
-                "-o", exe, SOURCE)
+            run("gcc", "-O2", "-g", f"-Wl,--build-id=0x{new_build_id()}", *flags, "-o", exe, SOURCE)
         self.whole = shutil.copy(self.exe, self.exe + ".whole")
         run("dwz", "-m", self.alternate, "-M", link, self.exe, twin)
         assert b"innermost" in content(self.alternate)
@@ -165,13 +164,9 @@ def none(t):
         check(p, chains[p], stacks_of(t, p), shown=False)
 
 
-USER = 12345
-
-
-def as_user(script):
-    """Words for a shell script as USER, root in a user and mount namespace of its own, with a DEBUG of its own."""
-    return ["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", "--pdeathsig", "KILL",
-            "unshare", "-Urm", "sh", "-ec", f"mount -t tmpfs none {DEBUG}; cd {DEBUG}; {script}"]
+def in_own_folder(script):
+    """Words for a shell script as USER, in a DEBUG of the user's own."""
+    return as_user(f"mount -t tmpfs none {DEBUG}; cd {DEBUG}; {script}")
 
 
 def forge(path):
@@ -201,7 +196,7 @@ class Split:
 
     def __init__(self, tmp, name):
         self.name, self.exe = name, os.path.join(tmp, name)
-        subprocess.run(["gcc", "-O2", "-gdwarf-4", "-gsplit-dwarf", f"-Wl,--build-id=0x{random.randbytes(20).hex()}",
+        subprocess.run(["gcc", "-O2", "-gdwarf-4", "-gsplit-dwarf", f"-Wl,--build-id=0x{new_build_id()}",
                         "-o", name, SOURCE], cwd=tmp, check=True)
         subprocess.run(["dwp", "-e", name, "-o", name + ".made"], cwd=tmp, check=True)
         assert b"innermost" in content(self.exe + ".made")
@@ -221,8 +216,9 @@ def names_of(t, program):
 def start_with_alternate(t, program):
     """As USER, with root's debug file of the program, and an alternate file that the user has forged."""
     at, debug = by_id(program.exe), program.strip()
-    t.start(*as_user(f"mkdir -p {os.path.dirname(at)} .dwz; touch {at}; mount --bind {debug} {at}; "
-                     f"cp {forge(program.alternate)} .dwz/{program.name}.debug; exec {program.exe} {program.name}"))
+    t.start(*in_own_folder(
+        f"mkdir -p {os.path.dirname(at)} .dwz; touch {at}; mount --bind {debug} {at}; "
+        f"cp {forge(program.alternate)} .dwz/{program.name}.debug; exec {program.exe} {program.name}"))
 
 
 def of_user(program):
@@ -255,8 +251,9 @@ def strangers_package(t):
     shutil.copy(good.exe + ".made", good.exe + ".dwp")
     t.start(good.exe, good.name)
     for p in roots, of_user(own):
-        t.start(*as_user(f"touch {p.name}; mount --bind {p.exe} {p.name}; cp {forge(p.exe + '.made')} {p.name}.dwp; "
-                         f"exec {DEBUG}/{p.name} {p.name}"))
+        t.start(*in_own_folder(
+            f"touch {p.name}; mount --bind {p.exe} {p.name}; cp {forge(p.exe + '.made')} {p.name}.dwp; "
+            f"exec {DEBUG}/{p.name} {p.name}"))
     t.start(roots.exe, roots.name)
     yield
     total, _, inlined = names_of(t, good)

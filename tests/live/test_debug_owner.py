@@ -4,26 +4,18 @@
 and by which path a program of root's runs.  That must neither name root's functions
 and files nor have a file opened that the user may not read."""
 import ctypes
-import itertools
 import os
 import re
 import subprocess
 
-from debug import DEBUG, make_debug_folder
+from debug import DEBUG, USER, as_user, make_debug_folder, new_build_id
 from live import ROOT, ends_with_us, folded, leaving_nothing, record, say, scratch
 from rows import Rows
 
 rows = Rows({"folded": [".folded"]}, seconds=4, hz=997)
-USER = 12345
 LIFE = "600"		# s, if it is not ended
 IN_OPEN = 0x20
 libc = ctypes.CDLL(None, use_errno=True)
-numbers = itertools.count(1)
-
-
-def new_build_id():
-    """A row's own: debug files are found by it."""
-    return f"deadbeef000102030405060708090a0b{next(numbers):08x}"
 
 
 def build(tmp, name, prefix, build_id):
@@ -49,12 +41,6 @@ def build_stripped(tmp, name, build_id, owner=0):
 def debug_file(exe, out):
     subprocess.run(["objcopy", "--only-keep-debug", exe, out], check=True)
     os.chmod(out, 0o644)
-
-
-def as_user(script):
-    """Words for a shell script as USER, root in a user and mount namespace of its own."""
-    return ["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", "--pdeathsig", "KILL",
-            "unshare", "-Urm", "sh", "-ec", script]
 
 
 def with_debug(what, exe, build_id):
