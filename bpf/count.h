@@ -16,8 +16,9 @@ enum bpf_count {
 	BPF_TAKEN = 0,		/* samples that the program decided to record */
 	BPF_SENT,		/* of BPF_TAKEN: put into the ring */
 	BPF_RING_FULL,		/* of BPF_TAKEN: lost, the ring was full */
-	BPF_REQUEST_FULL,		/* requests that fitted neither their ring
-				 * nor their process's or user's share */
+	BPF_REQUEST_FULL,		/* requests that did not fit their ring, or their process's
+				 * or user's share; or went without the list of the
+				 * process's mappings, for which the user had no share */
 	BPF_RUN_NS,		/* sum of run_ns */
 	BPF_FRAMES,		/* user frames unwound */
 	BPF_RUNTIME_UNKNOWN,	/* mappings in samples, of files of a runtime that the

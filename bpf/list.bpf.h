@@ -15,13 +15,13 @@
 
 #define LIST_STEPS	64	/* down at a time: mappings and gaps */
 #define LIST_WALK	8192	/* ... of a process */
-#define LIST_NS		250000000ULL	/* time of a list; then the reader alone is in it */
+#define LIST_NS		250000000ULL	/* time of a list */
 /* Files of a process at most.  What is written for one task must fit into 8 pages, or the
  * whole list ends there (kernel/bpf/bpf_iter.c, bpf_seq_read(), 5.10 to 7.3). */
 #define LIST_TASK	340
-_Static_assert(LIST_TASK * sizeof(struct request_file) <= 8 * 4096, "list_files: one task");
+_Static_assert((LIST_TASK + 1) * sizeof(struct request_file) < 8 * 4096, "list_files: one task");
 
-__u32 list_tgid;		/* set by loaderd: list this process alone; 0: all */
+__u32 list_tgid;		/* set by loaderd: list this process alone, or LIST_ALL */
 
 /* The walk at hand.  There is one reader, loaderd; a sample may interrupt it. */
 static struct listing {
@@ -94,10 +94,8 @@ static __always_inline int list_wants(struct task_struct *t, int late)
 {
 	if (t->pid != t->tgid || (t->flags & PF_KTHREAD))
 		return 0;
-	if (list_tgid && t->tgid != list_tgid)	/* before 6.1 all tasks come */
+	if (list_tgid != LIST_ALL && t->tgid != list_tgid)	/* before 6.1 all tasks come */
 		return 0;
-	if (t->tgid == bpf_get_current_pid_tgid() >> 32)
-		return 1;
 	if (late)
 		return 0;
 	return filter.kind == FILTER_ALL || passes_filter((__u64)t) ||
@@ -126,9 +124,9 @@ static __always_inline int list_begin(struct task_struct *t)
 	return 1;
 }
 
-/* Of one process itself, without a file.  Then every executable mapping of a file, of all processes that are sampled, of the reader
- * (loaderd, which checks its own), and of a command's launcher, which maps in advance
- * what the command will.  The program, then from the stack downwards. */
+/* Of one process itself, without a file.  Then every executable mapping of a file, of all
+ * processes that are sampled, and of a command's launcher, which maps in advance what the
+ * command will.  The program, then from the stack downwards. */
 SEC("iter/task")
 int list_files(struct bpf_iter__task *ctx)
 {
@@ -141,7 +139,7 @@ int list_files(struct bpf_iter__task *ctx)
 	}
 	if (!t || !list_wants(t, now - listing.begin_ns > LIST_NS) || !list_begin(t))
 		return 0;
-	if (list_tgid)		/* that it is there, whatever the walk meets */
+	if (list_tgid != LIST_ALL)	/* that it is there, whatever the walk meets */
 		bpf_seq_write(ctx->meta->seq, &listing.found, sizeof(listing.found));
 	for (int i = 0; i < LIST_TASK; i++) {
 		if (!listing.at || listing.steps >= LIST_WALK)

@@ -34,6 +34,8 @@ struct request_file {
 	__u32 ns_tgid, root_magic;
 };
 
+#define LIST_ALL	(~0u)	/* no process has this number, nor 0 */
+
 #define ROOT_OURS	1	/* it is loaderd's own, whatever that is; no magic */
 
 #define ASKED_KNOWN	(1ULL << 63)	/* with the time: do not ask again */

@@ -19,7 +19,7 @@
  * (node type in bits 3-6 of a pointer, the root marked by 2 in bits 0-1, a zero
  * pivot ends a node); mm/mmap.c of Linux 5.10.  Offsets, pivot counts and type numbers
  * come from BTF, so with a new layout the walk misses or fails to load, but gives no
- * wrong answer; loaderd also tests it on its own mappings at start.
+ * wrong answer; loaderd also tests it on its own code at start.
  */
 #ifndef BPF_VMA_BPF_H
 #define BPF_VMA_BPF_H

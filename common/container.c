@@ -130,7 +130,7 @@ static bool level_is_engine(const struct level *l)
 			return true;
 	}
 	return level_begins(l, "snap.docker.") || level_begins(l, "snap.k8s.") ||
-	       level_begins(l, "snap.microk8s.");
+	       level_begins(l, "snap.microk8s.") || level_begins(l, "systemd-nspawn@");
 }
 
 /* The last ID in a level, whose parts colons end; or NULL. */

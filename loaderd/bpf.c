@@ -223,7 +223,7 @@ int bpf_list(struct bpf *b, uint32_t tgid,
 	int fd;
 
 	b->skel->bss->list_tgid = tgid;
-	link = bpf_program__attach_iter(b->skel->progs.list_files, tgid ? &opts : NULL);
+	link = bpf_program__attach_iter(b->skel->progs.list_files, tgid == LIST_ALL ? NULL : &opts);
 	if (!link)	/* before 6.1 it is always of all tasks */
 		link = bpf_program__attach_iter(b->skel->progs.list_files, NULL);
 	if (!link)

@@ -40,7 +40,7 @@ int bpf_sample_fd(const struct bpf *b);
  * (by the sampler's own walker).  0; 1: its path is the host's; or -ENOENT. */
 int bpf_identify(struct bpf *b, const void *addr, struct file_key *ret);
 
-/* Call fn for every executable file mapping of a process, or of all (tgid 0), as far as
+/* Call fn for every executable file mapping of a process, or of all (LIST_ALL), as far as
  * bpf/list.bpf.h goes.  Negative: that failed. */
 int bpf_list(struct bpf *b, uint32_t tgid,
 	     void (*fn)(void *ctx, const struct request_file *n), void *ctx);

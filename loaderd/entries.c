@@ -127,7 +127,7 @@ void entries_tell(struct entries *e)
 	struct msg_known known = { .n = 0 };
 	int fd;
 
-	if (e->told || !hub_link_up(e->hub))
+	if (e->told)
 		return;
 	while (e->tell < SLABS_MAX && e->elements.slabs[e->tell] < 0)
 		e->tell++;
@@ -157,7 +157,7 @@ static void entries_tell_mapped(struct entries *e)
 	if (!e->mapped)
 		return;
 	/* where mappings cannot be listed, last use alone decides */
-	(void)!bpf_list(e->bpf, 0, entries_note_mapped, e);
+	(void)!bpf_list(e->bpf, LIST_ALL, entries_note_mapped, e);
 	e->list_wanted = entries_send(e, MSG_MAPPED, NULL, 0, sealed_make("mapped", &part, 1));
 	free(e->mapped);
 }

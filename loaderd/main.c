@@ -161,7 +161,7 @@ static void loaderd_listed(void *ctx, const struct request_file *r)
 	requests_add(&l->requests, r, true);
 }
 
-/* List what a process maps, or (0) what all do.  If that fails, if this second's time for
+/* List what a process maps, or what all do (LIST_ALL).  If that fails, if this second's time for
  * it is used up, or the hub takes no more files for now, only samples ask for files. */
 static void loaderd_list(struct loaderd *l, uint32_t tgid)
 {
@@ -348,13 +348,13 @@ static bool loaderd_is_ready(struct loaderd *l)
  */
 static void loaderd_begin(struct loaderd *l)
 {
-	entries_tell(&l->entries);
 	if (!hub_link_up(&l->hub))
 		return;
+	entries_tell(&l->entries);
 	if (l->entries.told && !l->requests.ready) {
 		bpf_forget_asked(&l->bpf);
 		requests_ready(&l->requests, true);
-		loaderd_list(l, 0);
+		loaderd_list(l, LIST_ALL);
 		if (!l->ready_ns)
 			l->ready_ns = now_ns();
 	}
@@ -390,7 +390,7 @@ static void loaderd_each_second(struct loaderd *l, uint64_t now)
 	l->second_ns = now;
 	l->listing_ns /= 2;
 	if (requests_list_again(&l->requests))
-		loaderd_list(l, 0);
+		loaderd_list(l, LIST_ALL);
 	l->busy = requests_tick(&l->requests, now) || l->entries.settled != l->entries.handled;
 }
 
@@ -473,8 +473,7 @@ static void loaderd_self_check(struct loaderd *l)
 	struct stat self;
 
 	if (bpf_identify(&l->bpf, (const void *)loaderd_self_check, &key) < 0 ||
-	    stat("/proc/self/exe", &self) < 0 || key.size != (uint64_t)self.st_size ||
-	    key.ctime != self.st_ctim.tv_sec)
+	    stat("/proc/self/exe", &self) < 0 || key.size != (uint64_t)self.st_size)
 		loaderd_give_up("this kernel's mappings are not where trifold looks for them; "
 				"please report `uname -r`", -ENOTSUP);
 }

@@ -120,14 +120,17 @@ static bool requests_held(const struct requests *rs, const struct request_file *
 	uint64_t now = now_ns();
 	uint32_t of_user = 0;
 
+	if (rs->opener->shared->stuck >= HANGS_STUCK)
+		now = 0;
 	for (int i = 0; i < HANGS_MAX; i++) {
 		const struct hang *h = &rs->hang[i];
 
-		if (h->end_ns <= now || h->owner != owner_of_uid(r->uid))
+		if (h->end_ns <= now)
 			continue;
 		if (same_process(&h->process, &r->process))
 			return true;
-		of_user++;
+		if (h->owner == owner_of_uid(r->uid))
+			of_user++;
 	}
 	return of_user >= HANGS_USER;
 }
@@ -369,9 +372,8 @@ bool requests_tick(struct requests *rs, uint64_t now)
 		if (o->type != MSG_OPEN)
 			requests_answer(rs, o->hub_id, -1, ETIMEDOUT);
 		else
-			rs->hang[now / NSEC_PER_SEC % HANGS_MAX] = (struct hang){
-				o->request.process, owner_of_uid(o->request.uid),
-				now + HANG_NS(rs->opener->shared->stuck) };
+			rs->hang[rs->entries->stats->open_killed % HANGS_MAX] = (struct hang){
+				o->request.process, owner_of_uid(o->request.uid), now + HANG_NS };
 		rs->entries->stats->open_killed++;
 		opener_kill(rs->opener);
 	}

@@ -24,11 +24,13 @@
 #define REQUESTS_MAX	1024	/* waiting; the rest is asked for again */
 #define REQUESTS_SHARE	8	/* of them, of one process; of lists 32 times as many */
 #define REQUESTS_USER	512	/* of them, of one user's processes */
-/* For so long no file of a process is opened after one that hung, and none of a user with
- * so many of these: a minute, and much longer while killed openers do not end. */
-#define HANG_NS(stuck)	((1 + (stuck) * (stuck)) * 60 * NSEC_PER_SEC)
+/* No file of a process is opened within HANG_NS of one that hung, and none of a user with
+ * HANGS_USER of these; while so many openers were killed and have not ended, however long
+ * ago that was. */
+#define HANG_NS		(60 * NSEC_PER_SEC)
 #define HANGS_USER	4
-#define HANGS_MAX	64	/* one a second: all that count */
+#define HANGS_STUCK	16
+#define HANGS_MAX	64	/* the last ones */
 #define OPENS_MAX	5	/* with the opener: a mapping, and what the hub
 				 * asks for */
 #define MEMS_A_SECOND	16	/* processes whose memory or perf map is opened */
@@ -63,7 +65,7 @@ struct requests {
 	uint64_t last_id;
 	uint64_t heard_ns;	/* from the opener; or when it got work, having had none */
 	uint32_t unanswered;	/* MSG_EXE with the hub */
-	struct hang hang[HANGS_MAX];	/* by the second of the clock */
+	struct hang hang[HANGS_MAX];	/* a ring: by the number of openers that were killed */
 	uint32_t mems;		/* opened since the last tick */
 	struct pending_open *asking;	/* the one whose process requests_alive() lists */
 };

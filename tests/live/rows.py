@@ -57,10 +57,10 @@ def counters():
 
 def know(begin):
     """Until no executable waits for its table and names: at most KNOWN s."""
-    met = counters().get("hub.batches", 0) + 2		# of an interval in which all programs ran
+    met = wait_for(counters)["hub.batches"] + 2		# of an interval in which all programs ran
     while time.time() < begin + KNOWN:
-        now = counters()
-        if not now or (now["hub.batches"] >= met and not now["hub.exes_waiting"]):
+        now = counters()	# none: its second was over
+        if now and now["hub.batches"] >= met and not now["hub.exes_waiting"]:
             return
         time.sleep(0.05)
     say(f"after {KNOWN} s some executable waits: other tests' programs count, too")

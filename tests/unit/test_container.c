@@ -43,6 +43,8 @@ static const struct {
 	{ "/user.slice/user-1000.slice/user@1000.service/app.slice/docker.service/" HEX64, HEX64 },
 	{ "/docker/" OTHER "/system.slice/containerd.service/x:cri-containerd:" HEX64, HEX64 },
 	/* no engine's: whoever runs that service may have made it */
+	{ "/machine.slice/systemd-nspawn@web.service/payload/system.slice/docker-" HEX64 ".scope",
+	  HEX64 },
 	{ "/system.slice/foo.service/" HEX64, NULL },
 	{ "/system.slice/foo.service/" HEX64 "/nginx.service", NULL },
 	{ "/system.slice/foo.service/docker-" HEX64 ".scope", NULL },

@@ -180,10 +180,10 @@ int main(int argc, char **argv)
 		perror("fuse");
 		return 77;
 	}
-	if (mount_mute(argv[2], DEBUG))
-		perror(DEBUG);
 	if (argc > 3)
 		keep_mmap_lock(argv[1], image, len);
+	if (mount_mute(argv[2], DEBUG))
+		perror(DEBUG);
 	for (unsigned int i = 0;; i++) {
 		fd = open(path, O_RDONLY | O_CLOEXEC);
 		code = chain_map(SIZE, PROT_READ | PROT_EXEC, fd);
