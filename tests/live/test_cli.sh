@@ -146,11 +146,14 @@ check "run samples at 19 Hz" grep -q '"frequency":19,' c.html
 check "nothing is left" nothing_left
 
 # the command does not mind SIGTERM, so there is time for the second
-"$T" record --output e.html -- sh -c 'trap "" TERM; exec sleep 60' 2>err &
+"$T" record --output e.html -- sh -c 'trap "" TERM; echo >began; exec sleep 60' 2>err &
 pid=$!
-sleep 1
+for _ in $(seq 300); do
+	[ -e began ] && break
+	sleep 0.1
+done
 kill -TERM $pid
-sleep 0.1
+sleep 0.3
 kill -TERM $pid
 wait $pid
 check "ended twice is status 1" [ $? = 1 ]
