@@ -232,8 +232,14 @@ def by_async_for(depth):
     finish(aloop(depth))
 
 
+@functools.lru_cache(maxsize=None)
+def made(line):
+    """Code that is kept: of that which is made again and again, two may have one cookie (docs/SUPPORT.md)."""
+    return compile("\n" * line + "deeper(depth)", "made.py", "exec")
+
+
 def by_exec(depth):
-    exec(compile("\n" * chance.randrange(3000) + "deeper(depth)", "made.py", "exec"),
+    exec(made(chance.randrange(3000)),
          {"deeper": deeper, "depth": depth})
 
 
