@@ -9,7 +9,8 @@
 #include "record.h"
 
 #define FRAMES_MAX	1024		/* user frames a sample */
-#define SAMPLE_NS	4000000ULL	/* time of one, after which the stack is cut */
+#define SAMPLE_NS	4000000ULL	/* time of a sample, after which its stack is cut; */
+#define SAMPLE_FRAME_NS	4000ULL		/* ... and more for each user frame: 8 ms in all */
 #define SAMPLE_SURE	64		/* user frames that it has time for, however long */
 #define GUESSES_MAX	8		/* of them, guessed callers */
 

@@ -94,7 +94,7 @@ static __always_inline __u32 unwind_user(struct scratch *s)
 		if (s->n > REC_WORDS_MAX - FRAME_WORDS_MAX - 2)
 			break;
 		if (i >= SAMPLE_SURE && i % SAMPLE_STEPS == 0 &&
-		    bpf_ktime_get_ns() - s->now > SAMPLE_NS)
+		    bpf_ktime_get_ns() - s->now > SAMPLE_NS + i * SAMPLE_FRAME_NS)
 			break;
 		stop = step();
 		if (stop != STOP_NOT)
