@@ -20,7 +20,7 @@
 
 #define LOG_STATS	4	/* BPF_LOG_STATS: the last line of the log alone */
 
-/* The most that docs/KERNELS.md has of any kernel, and half as much again; at least 100. */
+/* A quarter to a half more than the most that docs/KERNELS.md has of any kernel; at least 100. */
 static const struct budget {
 	const char *name;
 	unsigned int insns;
