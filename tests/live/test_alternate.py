@@ -226,6 +226,13 @@ def of_user(program):
     return program
 
 
+def only_its_own(t, roots, own):
+    """A user's file names nothing of root's program, and does name the user's own."""
+    assert not names_of(t, roots)[1]
+    total, evil, _ = names_of(t, own)
+    assert evil > total / 2, evil
+
+
 @rows.test
 def strangers_alternate(t):
     """an alternate file of a user's names nothing of root's program, and does name the user's own"""
@@ -236,10 +243,7 @@ def strangers_alternate(t):
     of_user(own)
     t.start(roots.exe, roots.name)
     yield
-    total, evil, _ = names_of(t, roots)
-    assert not evil, evil
-    total, evil, _ = names_of(t, own)
-    assert evil > total / 2, evil
+    only_its_own(t, roots, own)
 
 
 @rows.test
@@ -258,10 +262,7 @@ def strangers_package(t):
     yield
     total, _, inlined = names_of(t, good)
     assert inlined > total / 2, inlined
-    total, evil, _ = names_of(t, roots)
-    assert not evil, evil
-    total, evil, _ = names_of(t, own)
-    assert evil > total / 2, evil
+    only_its_own(t, roots, own)
 
 
 @rows.test

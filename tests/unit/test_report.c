@@ -242,9 +242,13 @@ static void any_status(int kind)
 	static const uint64_t odd[] = { 0, 1, UINT64_MAX, 1ULL << 63, INT64_MAX, UINT32_MAX };
 	uint64_t *word = (uint64_t *)&st;
 
-	for (size_t i = 0; i < sizeof(st) / 8; i++)
-		word[i] = kind % 3 == 0 ? report_random() : kind % 3 == 1 ? UINT64_MAX :
-			  odd[report_random() % 6];
+	for (size_t i = 0; i < sizeof(st) / 8; i++) {
+		word[i] = report_random();
+		if (kind % 3 == 1)
+			word[i] = UINT64_MAX;
+		else if (kind % 3 == 2)
+			word[i] = odd[word[i] % 6];
+	}
 	/* others are refused by hub_client.c */
 	st.loader_up &= 1;
 	st.exporter_up &= 1;
