@@ -207,7 +207,8 @@ static uint32_t batch_build_replace(struct batch_builder *b, const char *s,
 		const char *from = s + i;
 		size_t more;
 
-		step = more = utf8_char(from, len - i);
+		step = utf8_char(from, len - i);
+		more = step;
 		if (!step) {
 			from = UTF8_REPLACEMENT;
 			more = strlen(UTF8_REPLACEMENT);
