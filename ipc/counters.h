@@ -111,8 +111,9 @@ struct hub_stats {
 	uint64_t jit_names;		/* addresses named in them */
 	uint64_t jit_gone;		/* addresses whose process ended before */
 	uint64_t jit_refused;		/* perf maps that others than their owner may write */
-	uint64_t hang_refused;		/* perf maps and debug files that were not looked for where
-					 * a user's file systems hung */
+	uint64_t hang_refused;		/* perf maps, debug files and processes' memory that were
+					 * not read where a user's file systems hung */
+	uint64_t workers_stuck;		/* now: killed, and they wait for a file system */
 	uint64_t asks_put_off;		/* visits that waited: their user asked for so many
 					 * processes' memory and perf maps in a second */
 	uint64_t line_full;		/* as jit_full, of places in files */

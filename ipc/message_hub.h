@@ -167,7 +167,8 @@ struct msg_job_failed {
 	uint32_t verdict;		/* enum job_verdict, not JOB_OK */
 };
 
-#define WORKER_SLOTS	2
+#define WORKERS		2	/* at a time */
+#define WORKER_SLOTS	8	/* and as many more as cannot be killed */
 
 struct msg_slot {			/* MSG_FORK, MSG_FORKED, MSG_KILL,
 					 * MSG_EXITED */

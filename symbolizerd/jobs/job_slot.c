@@ -27,6 +27,22 @@ void job_times_log(const struct job_times *t, const struct executable *e)
 		  log_quote(path, strlen(path), shown, sizeof(shown)));
 }
 
+void job_slot_log_death(const struct job *job, int verdict, const char *how)
+{
+	const char *what = "executable", *result = "is quarantined";
+	uint32_t number = job->number;
+
+	if (job_kind(job) == JOB_PROCESS) {
+		what = "process";
+		number = job->process->process.tgid;
+	}
+	if (verdict != JOB_KILLED)
+		result = "gets no answer for now";
+	else if (job_kind(job) == JOB_LINES)
+		result = "has no lines";
+	log_warn("a worker %s: %s %u %s", how, what, number, result);
+}
+
 void job_slot_read(struct job_slot *slot, struct executable *e)
 {
 	if (e->wanted)

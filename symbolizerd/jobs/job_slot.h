@@ -32,6 +32,7 @@ enum slot_state {
 	SLOT_BUSY,		/* no answer yet */
 	SLOT_ANSWERED,		/* answer taken; the worker is to exit */
 	SLOT_FAILED,		/* killed; what it still says is discarded */
+	SLOT_STUCK,		/* likewise, and it does not die: job_places.h */
 };
 
 struct jobs;
@@ -52,6 +53,9 @@ struct job_slot {
 	bool asked[DEBUG_PACKAGE + 1];
 	bool waits;			/* for the answer */
 };
+
+/* A worker died, or was killed, before it had answered; how: as in "a worker <how>". */
+void job_slot_log_death(const struct job *job, int verdict, const char *how);
 
 /* Its job is to read this: the symbols, too, if a sample wants them. */
 void job_slot_read(struct job_slot *slot, struct executable *e);

@@ -14,6 +14,7 @@
 
 #include "common/clock.h"
 #include "ipc/sealed.h"
+#include "symbolizerd/jobs/job_places.h"
 
 #define DRAIN_MAX	4u	/* messages of a living worker at a time */
 /* loaderd answers within two seconds, if it is there */
@@ -98,24 +99,11 @@ static void jobs_end_file(struct jobs *jobs, struct job *job)
 /* Its worker died, or was killed, before it had answered; how: for the log. */
 static void jobs_died(struct jobs *jobs, struct job *job, int verdict, const char *how)
 {
-	const struct job_process *p = job->process;
-	bool memory = job_kind(job) == JOB_PROCESS;
-	const char *what = "executable", *result = "is quarantined";
-	uint32_t number = job->number;
-
-	if (memory) {
-		what = "process";
-		number = p->process.tgid;
-	}
-	if (verdict != JOB_KILLED)
-		result = "gets no answer for now";
-	else if (job_kind(job) == JOB_LINES)
-		result = "has no lines";
 	if (log_limited(&jobs->death_log))
-		log_warn("a worker %s: %s %u %s", how, what, number, result);
+		job_slot_log_death(job, verdict, how);
 	jobs->stats->worker_deaths++;
-	if (memory && verdict == JOB_KILLED)
-		job_quarantine_add(&jobs->quarantine, &p->process, now_ns());
+	if (job_kind(job) == JOB_PROCESS && verdict == JOB_KILLED)
+		job_quarantine_add(&jobs->quarantine, &job->process->process, now_ns());
 	jobs_end(jobs, job, verdict);
 }
 
@@ -128,15 +116,21 @@ static int jobs_order(struct jobs *jobs, unsigned int slot, unsigned int type, i
 	return conn_send(&jobs->zygote, type, 0, &m, sizeof(m), NULL, 0, NULL, 0);
 }
 
-static void jobs_slot_fail(struct jobs *jobs, struct job_slot *slot, int verdict)
+static void jobs_slot_kill(struct jobs *jobs, struct job_slot *slot)
 {
 	unsigned int i = (unsigned int)(slot - jobs->slots);
 
-	if (slot->state == SLOT_BUSY)
-		jobs_died(jobs, &slot->job, verdict, "timed out or sent an invalid answer");
 	slot->state = SLOT_FAILED;
+	slot->deadline_ns = now_ns() + JOB_DIES_NS;
 	if (jobs_order(jobs, i, MSG_KILL, 0) < 0)
 		log_err("cannot send to the zygote");
+}
+
+static void jobs_slot_fail(struct jobs *jobs, struct job_slot *slot, int verdict)
+{
+	if (slot->state == SLOT_BUSY)
+		jobs_died(jobs, &slot->job, verdict, "timed out or sent an invalid answer");
+	jobs_slot_kill(jobs, slot);
 }
 
 /* Give its job to a worker.  0; or -errno: the slot is as it was. */
@@ -178,6 +172,10 @@ static int jobs_slot_start(struct jobs *jobs, struct job_slot *slot)
 		return jobs_slot_fork(jobs, slot);
 	if (job_quarantine_has(&jobs->quarantine, &p->process, now_ns()))
 		return -EPERM;	/* it was queued before */
+	if (!job_places_may_hang(jobs->slots, owner)) {
+		jobs->stats->hang_refused++;
+		return -EAGAIN;
+	}
 	if (p->given)
 		return jobs_slot_fork(jobs, slot);
 	slot->state = SLOT_MEMORY;
@@ -204,22 +202,10 @@ static bool jobs_take_lane(struct jobs *jobs, bool slow, struct job *ret)
 	return false;
 }
 
-static bool jobs_slow_runs(const struct jobs *jobs)
-{
-	for (unsigned int i = 0; i < WORKER_SLOTS; i++) {
-		const struct job_slot *slot = &jobs->slots[i];
-
-		if ((slot->state == SLOT_MEMORY && slot->job.slow) ||
-		    (slot->state == SLOT_BUSY && slot->slow))
-			return true;
-	}
-	return false;
-}
-
 /* A slow job has its worker before others; but only one. */
 static bool jobs_take(struct jobs *jobs, struct job *ret)
 {
-	bool found = (!jobs_slow_runs(jobs) && jobs_take_lane(jobs, true, ret)) ||
+	bool found = (!job_places_slow(jobs->slots) && jobs_take_lane(jobs, true, ret)) ||
 		     jobs_take_lane(jobs, false, ret);
 
 	jobs->stats->asks_put_off = jobs->queues[JOB_PROCESS].asks.put_off;
@@ -250,7 +236,7 @@ static void jobs_run_next(struct jobs *jobs)
 
 		if (slot->state != SLOT_FREE)
 			continue;
-		if (!jobs_take(jobs, &slot->job))
+		if (!job_places_free(jobs->slots) || !jobs_take(jobs, &slot->job))
 			return;
 		r = jobs_slot_start(jobs, slot);
 		if (r < 0)
@@ -266,9 +252,7 @@ static void jobs_slot_put_off(struct jobs *jobs, struct job_slot *slot)
 	job.slow = true;
 	slot->job.process = NULL;
 	slot->job.fd = -1;
-	slot->state = SLOT_FAILED;
-	if (jobs_order(jobs, (unsigned int)(slot - jobs->slots), MSG_KILL, 0) < 0)
-		log_err("cannot send to the zygote");
+	jobs_slot_kill(jobs, slot);
 	job_queue_again(&jobs->queues[slot->kind], &job);
 }
 
@@ -476,7 +460,7 @@ static int jobs_slot_drain(struct jobs *jobs, struct job_slot *slot, unsigned in
 	int r = 0;
 
 	while (max-- > 0 && (r = conn_recv(&slot->conn, &msg)) >= 0) {
-		if (slot->state == SLOT_FAILED || slot->state <= SLOT_MEMORY) {
+		if (slot->state >= SLOT_FAILED || slot->state <= SLOT_MEMORY) {
 			if (r == 0)
 				msg_close_fds(&msg);
 			continue;
@@ -522,6 +506,7 @@ static void jobs_slot_exited(struct jobs *jobs, struct job_slot *slot, int statu
 	job_queue_charge(&jobs->queues[slot->kind], slot->job.owner,
 			 now_ns() - slot->started_ns);
 	slot->state = SLOT_FREE;
+	jobs->stats->workers_stuck = job_places_stuck(jobs->slots);
 	jobs_run_next(jobs);
 }
 
@@ -753,10 +738,40 @@ static void jobs_slot_is_slow(struct jobs *jobs, struct job_slot *slot, uint64_t
 	if (slot->state != SLOT_BUSY || slot->slow ||
 	    now_ns - slot->started_ns < JOB_SHORT_NS)
 		return;
-	if (jobs_slow_runs(jobs))
+	if (job_places_slow(jobs->slots))
 		jobs_slot_put_off(jobs, slot);
 	else
 		slot->slow = true;
+}
+
+/* SIGKILL did not end it.  Its owner is charged already. */
+static void jobs_slot_is_stuck(struct jobs *jobs, struct job_slot *slot, uint64_t now_ns)
+{
+	slot->state = SLOT_STUCK;
+	job_queue_charge(&jobs->queues[slot->kind], slot->job.owner,
+			 now_ns - slot->started_ns);
+	slot->started_ns = now_ns;
+	jobs->stats->workers_stuck = job_places_stuck(jobs->slots);
+	if (log_limited(&jobs->death_log))
+		log_warn("a worker of user %u cannot be killed: it waits for a file system", slot->job.owner);
+}
+
+static void jobs_slot_tick(struct jobs *jobs, struct job_slot *slot, uint64_t now_ns)
+{
+	if (slot->state == SLOT_FREE || slot->state == SLOT_STUCK)
+		return;
+	if (now_ns < slot->deadline_ns) {
+		jobs_slot_is_slow(jobs, slot, now_ns);
+		return;
+	}
+	if (slot->state == SLOT_MEMORY) {
+		jobs_slot_charge_wait(jobs, slot);
+		jobs_slot_give_up(jobs, slot, -ETIMEDOUT);
+	} else if (slot->state == SLOT_FAILED) {
+		jobs_slot_is_stuck(jobs, slot, now_ns);
+	} else {
+		jobs_slot_fail(jobs, slot, JOB_KILLED);
+	}
 }
 
 void jobs_tick(struct jobs *jobs, uint64_t now_ns)
@@ -764,31 +779,16 @@ void jobs_tick(struct jobs *jobs, uint64_t now_ns)
 	uint64_t begin = cpu_share_begin();
 
 	jobs_tell_pending(jobs, now_ns);
-	for (unsigned int i = 0; i < WORKER_SLOTS; i++) {
-		struct job_slot *slot = &jobs->slots[i];
-
-		if (slot->state != SLOT_FREE && now_ns < slot->deadline_ns)
-			jobs_slot_is_slow(jobs, slot, now_ns);
-		if (slot->state == SLOT_FREE || now_ns < slot->deadline_ns)
-			continue;
-		if (slot->state == SLOT_MEMORY) {
-			jobs_slot_charge_wait(jobs, slot);
-			jobs_slot_give_up(jobs, slot, -ETIMEDOUT);
-			continue;
-		}
-		jobs_slot_fail(jobs, slot, JOB_KILLED);
-		slot->deadline_ns = now_ns + jobs->deadline_ns;
-	}
+	for (unsigned int i = 0; i < WORKER_SLOTS; i++)
+		jobs_slot_tick(jobs, &jobs->slots[i], now_ns);
 	jobs_run_next(jobs);
 	cpu_share_end(jobs->share, begin);
 }
 
 bool jobs_idle(const struct jobs *jobs)
 {
-	for (unsigned int i = 0; i < WORKER_SLOTS; i++) {
-		if (jobs->slots[i].state != SLOT_FREE)
-			return false;
-	}
+	if (!job_places_idle(jobs->slots))
+		return false;
 	for (unsigned int i = 0; i < JOB__KINDS; i++) {
 		if (jobs->queues[i].n)
 			return false;

@@ -47,7 +47,7 @@ hostile_confine_symbolizerd_LIBS := -lseccomp -lcap-ng
 # real workers with a runtime of the test's own
 HOSTILE += process_jobs
 hostile_process_jobs_SRCS := $(sort $(HUB_PEER) $(filter-out symbolizerd/runtimes/table.c,$(ELF_VISIT)) \
-	$(wildcard symbolizerd/worker/*.c) symbolizerd/jobs/jobs.c symbolizerd/jobs/job_process.c symbolizerd/jobs/job_queue.c symbolizerd/jobs/job_slot.c symbolizerd/knowledge/cpu_share.c \
+	$(wildcard symbolizerd/worker/*.c) $(wildcard symbolizerd/jobs/*.c) symbolizerd/knowledge/cpu_share.c \
 	$(addprefix symbolizerd/knowledge/,executable.c file_symbols.c owner_cache.c read_again.c user_share.c) symbolizerd/elf/debugdata.c symbolizerd/tables/owners.c ipc/short_name.c ipc/short_java.c)
 hostile_process_jobs_LIBS := -llzma -lz $(ELF_VISIT_LIBS) -lseccomp -lcap-ng
 

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,10 +21,12 @@
 #include "bpf/frame.h"
 #include "common/clock.h"
 #include "common/log.h"
+#include "symbolizerd/jobs/job_places.h"
 #include "symbolizerd/jobs/jobs.h"
 #include "symbolizerd/runtimes/table.h"
 #include "symbolizerd/worker/confine.h"
 #include "tests/hostile/hub_peer.h"
+#include "tests/hostile/mute_files.h"
 #include "tests/unit/harness.h"
 
 #define TICK_NS		(20 * 1000000ULL)
@@ -267,6 +270,8 @@ static const struct jobs_ops ops = {
 
 static struct cpu_share share;
 
+static bool one_tick;		/* the loop ends at the next one */
+
 static int on_timer(struct ev_source *src, uint32_t what)
 {
 	uint64_t n;
@@ -274,6 +279,8 @@ static int on_timer(struct ev_source *src, uint32_t what)
 	(void)what;
 	if (read(src->fd, &n, sizeof(n)) == (ssize_t)sizeof(n))
 		jobs_tick(&jobs, now_ns());
+	if (one_tick)
+		evloop_stop(&loop);
 	return 0;
 }
 
@@ -319,12 +326,23 @@ static void wait_for(uint32_t n)
 	NEED(n_events == n);
 }
 
+/* Until the next tick. */
+static void tick(void)
+{
+	one_tick = true;
+	loop.stop = false;
+	NEED(evloop_run(&loop) == 0);
+	one_tick = false;
+}
+
+static uint32_t owner;		/* of what is added */
+
 static int add_of(uint32_t tgid, uint64_t start_ns, uint32_t runtime,
 		  const uint64_t *words, size_t n)
 {
 	struct visit_question q = {
 		.process = { start_ns, tgid, 0 }, .words = words, .n = n, .fd = -1,
-		.runtime = runtime,
+		.runtime = runtime, .owner = owner,
 	};
 
 	return jobs_add_process(&jobs, &q);
@@ -512,6 +530,100 @@ TEST(slow_jobs_have_one_worker)
 	end();
 }
 
+/* In a file system of this process alone that does not answer. */
+static pid_t mute_page(uint64_t *ret)
+{
+	char dir[] = "/tmp/trifold-mute-XXXXXX", path[64];
+	pid_t server;
+	void *page;
+	int fd;
+
+	NEED(mkdtemp(dir));
+	NEED(unshare(CLONE_NEWNS) == 0);
+	NEED(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0);
+	server = mute_files("/dev/fuse", dir);
+	NEED(server > 0);
+	snprintf(path, sizeof(path), "%s/code", dir);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	page = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
+	NEED(fd >= 0 && page != MAP_FAILED);
+	close(fd);
+	NEED(umount2(dir, MNT_DETACH) == 0 && rmdir(dir) == 0);
+	*ret = FRAME_ANON_WORD((uintptr_t)page);
+	return server;
+}
+
+/* Until so many workers are stuck; root's process has its name meanwhile. */
+static void until_stuck(uint32_t n, uint64_t good)
+{
+	owner = 0;
+	for (int i = 0; i < 100 && stats.workers_stuck != n; i++) {
+		if (n)
+			CHECK_STR(visit(8, good)->name[0], "alpha");
+		else
+			visit(8, good);	/* there is no place yet */
+		n_events--;
+		tick();
+	}
+	CHECK_EQ(stats.workers_stuck, n);
+}
+
+/* Four processes of a user that cannot be read, and whose workers cannot be killed. */
+static void four_that_stick(uint32_t user, uint64_t page)
+{
+	uint32_t n = n_events;
+
+	owner = user;
+	for (uint32_t i = 0; i < 4; i++)
+		NEED(add(100 * user + i, &page, 1) == 0);
+	wait_for(n + 4);
+	for (uint32_t i = 0; i < 4; i++)
+		NEED(events[n + i].result == JOB_KILLED || events[n + i].result == -EAGAIN);
+	n_events = n;
+	printf("# user %u: %llu stuck, %llu refused\n", user,
+	       (unsigned long long)stats.workers_stuck,
+	       (unsigned long long)stats.hang_refused);
+}
+
+/* Other users have their names all the time, root also when every user does this; and
+ * when the file system has ended, all have. */
+TEST(workers_that_cannot_be_killed_leave_room)
+{
+	uint64_t good = string_at(0, "alpha"), page;
+	uint32_t n;
+	pid_t server;
+
+	if (getuid() || access("/dev/fuse", W_OK)) {
+		printf("# FUSE needs root\n");
+		exit(TEST_SKIP);
+	}
+	server = mute_page(&page);
+	begin(NSEC_PER_SEC);
+	four_that_stick(1, page);
+	NEED(stats.workers_stuck <= 3 && stats.hang_refused > 0);
+	owner = 50;
+	CHECK_STR(visit(7, good)->name[0], "alpha");
+	for (uint32_t user = 2; user <= 6; user++)
+		four_that_stick(user, page);
+	until_stuck(JOB_STUCK_PLACES - 1, good);
+	n = n_events;
+	NEED(add(9, &page, 1) == 0 && add(10, &page, 1) == 0);
+	wait_for(n + 2);
+	NEED(events[n].result == -EAGAIN || events[n + 1].result == -EAGAIN);
+	while (!jobs_idle(&jobs)) {
+		NEED(visit(11, good)->result == -EAGAIN);	/* no place is left */
+		n_events--;
+		tick();
+	}
+	CHECK_EQ(stats.workers_stuck, JOB_STUCK_PLACES);
+	NEED(kill(server, SIGKILL) == 0 && waitpid(server, NULL, 0) == server);
+	until_stuck(0, good);
+	owner = 1;
+	CHECK_STR(visit(12, good)->name[0], "alpha");
+	owner = 0;
+	end();
+}
+
 TEST(a_runtime_without_frames_names_none)
 {
 	uint64_t word = string_at(0, "alpha");
@@ -580,7 +692,7 @@ TEST(the_queue_of_processes_is_bounded)
 
 	begin(JOB_DEADLINE_NS);
 	silent = true;
-	for (int i = 0; i < WORKER_SLOTS + JOBS_MAX; i++)
+	for (int i = 0; i < WORKERS + JOBS_MAX; i++)
 		NEED(add(1, &word, 1) == 0);
 	NEED(add(1, &word, 1) == -ENOSPC);
 	/* files have a queue of their own */
