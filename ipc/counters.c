@@ -32,3 +32,9 @@ void account_sum(const struct status *st, struct account *ret)
 	ret->difference = (int64_t)(ret->taken - ret->delivered -
 				    ret->own - lost - (uint64_t)under_way);
 }
+
+uint64_t status_cpu_ns(const struct status *st)
+{
+	return st->loader.bpf[BPF_RUN_NS] + st->loader.cpu_ns + st->loader.opener.cpu_ns +
+	       st->hub.cpu_ns + st->hub.worker_cpu_ns + st->exporter.cpu_ns;
+}

@@ -274,4 +274,8 @@ struct account {
 };
 void account_sum(const struct status *st, struct account *ret);
 
+/* CPU time (ns) of BPF and of the processes that report theirs: loaderd and its openers, the
+ * hub, exporterd, and all workers that ended.  Each since it started. */
+uint64_t status_cpu_ns(const struct status *st);
+
 #endif /* IPC_COUNTERS_H */

@@ -162,3 +162,21 @@ void processes_free(struct own_processes *p)
 	free(p->v);
 	*p = (struct own_processes){ .n = 0 };
 }
+
+uint64_t processes_silent_ns(const struct own_processes *p)
+{
+	static const char *const reported[] = {
+		"trifold-loaderd", "trifold-opener", "trifold-symbolizerd", "trifold-exporterd",
+	};
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < p->n; i++) {
+		bool silent = true;
+
+		for (size_t k = 0; k < sizeof(reported) / sizeof(reported[0]); k++)
+			silent &= strcmp(p->v[i].name, reported[k]) != 0;
+		if (silent)
+			ns += p->v[i].cpu_ns;
+	}
+	return ns;
+}

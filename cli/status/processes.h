@@ -33,6 +33,10 @@ struct own_processes {
  * cannot be read are left out.  0 or -errno; processes_free() accepts either.
  */
 int processes_find(pid_t top, struct own_processes *ret);
+
+/* CPU time (ns) of those that do not report theirs in struct status. */
+uint64_t processes_silent_ns(const struct own_processes *p);
+
 void processes_free(struct own_processes *p);
 
 #endif /* CLI_STATUS_PROCESSES_H */

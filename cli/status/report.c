@@ -267,13 +267,27 @@ static void report_each_process(const struct own_processes *list, FILE *to)
 	}
 }
 
+/* Percent of all CPUs' time since the hub started. */
+static double report_of_host(const struct status *st, uint64_t cpu_ns)
+{
+	double all = (double)st->uptime_ns * (double)st->loader.cpus;
+
+	if (all <= 0)
+		return 0;
+	return 100 * (double)cpu_ns / all;
+}
+
 static void report_costs(const struct counted *c,
 			 const struct own_processes *list, FILE *to)
 {
 	const uint64_t *bpf = c->st.loader.bpf;
 	uint64_t taken = bpf[BPF_TAKEN];
 
+	uint64_t all_ns = status_cpu_ns(&c->st) + processes_silent_ns(list);
+
 	report_head(to, "Costs");
+	fprintf(to, "  %-28s %14.3f  %6.2f %% of this host\n", "all of trifold: CPU, s",
+		(double)all_ns / NSEC_PER_SEC, report_of_host(&c->st, all_ns));
 	report_section(c, to, SECTION_COSTS);
 	report_row(to, "BPF ns a sample, mean",
 		   taken ? bpf[BPF_RUN_NS] / taken : 0);

@@ -102,6 +102,7 @@ int report_json(const struct status *st, const struct own_processes *list,
 	json_bool(&j, "loaderd_up", st->loader_up);
 	json_bool(&j, "exporterd_up", st->exporter_up);
 	json_num(&j, "uptime_ns", st->uptime_ns);
+	json_num(&j, "cpu_ns", status_cpu_ns(st) + processes_silent_ns(list));
 	report_json_samples(&j, &c);
 	report_json_object(&j, &c, "stops", GROUP_STOPS);
 	json_num(&j, "quarantined", st->hub.exes_failed);

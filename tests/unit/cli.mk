@@ -68,7 +68,7 @@ $(O)/live/test_page: $(O)/san/tests/live/test_page.o \
 	$(Q)$(CC) $(SAN) $^ $(CLI_FORMATS_LIBS) -o $@
 
 UNIT += report
-unit_report_SRCS := cli/status/report.c cli/status/report_json.c common/json.c common/buffer.c \
+unit_report_SRCS := cli/status/report.c cli/status/report_json.c cli/status/processes.c common/json.c common/buffer.c \
 	common/log.c ipc/counter_table.c ipc/counters.c profile/busy.c
 
 CLI_TOP := profile/busy.c cli/top/plain.c cli/top/model.c cli/top/count.c cli/top/rows.c cli/top/state.c \

@@ -295,3 +295,34 @@ TEST(report_of_a_hub_that_lies)
 		report_account(&st, &account);
 	}
 }
+
+/* BPF, processes that report, those that ended, and those that do not report: each once. */
+TEST(report_sums_all_that_trifold_costs)
+{
+	struct own_process found[] = {
+		{ .name = "trifold-loaderd", .cpu_ns = 999999999 },
+		{ .name = "trifold-opener", .cpu_ns = 999999999 },
+		{ .name = "trifold-viewer", .cpu_ns = 300000000 },
+		{ .name = "trifold-supervisor", .cpu_ns = 5000000 },
+		{ .name = "trifold-symbolizerd", .cpu_ns = 999999999 },
+	};
+	char *text;
+
+	memset(&st, 0, sizeof(st));
+	st.loader.bpf[BPF_RUN_NS] = 100000000;
+	st.loader.cpu_ns = 40000000;
+	st.loader.opener.cpu_ns = 7000000;
+	st.hub.cpu_ns = 20000000;
+	st.hub.worker_cpu_ns = 500000000;
+	st.exporter.cpu_ns = 3000000;
+	st.loader.cpus = 2;
+	st.uptime_ns = 39000000000;
+	list = (struct own_processes){ .v = found, .n = 5 };
+	text = printed(as_table);
+	CHECK(strstr(text, "all of trifold: CPU, s                0.975    1.25 % of this host\n") != NULL);
+	free(text);
+	text = printed(as_json);
+	CHECK(strstr(text, "\"cpu_ns\":975000000,") != NULL);
+	free(text);
+	list = (struct own_processes){ 0 };
+}
