@@ -2,15 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measure the table of docs/BENCHMARKS.md.  Root.
 
-usage: bench.py [--seconds 30] [--frequency 20] [--warm 8] [LOAD...]
+usage: bench.py [--windows 12-42] [--frequency 20] [LOAD...]
 
-For each load (idle deep mixed storm; python and swarm only by name): CPU of each process and of BPF as shares
-of the whole host, PSS, kernel map bytes, samples delivered and complete, BPF
-time a sample.  CPU comes from /proc/PID/stat (utime + stime, all threads), BPF
-run time from the kernel's own statistics (kernel.bpf_stats_enabled), less what
-their clock costs it; both over the same window, after a warm-up.
+For each load (idle deep mixed storm; python and swarm only by name) and each window, in seconds from the
+start, such as 12-42,120-150: CPU of each process and of BPF as shares of the whole host, PSS, kernel map
+bytes, samples delivered and complete, BPF time a sample.  CPU of processes that live comes from schedstat
+(all threads); of those that ended in the window (workers, openers) from the cutime and cstime of their
+parents, in ticks of 10 ms; of all BPF programs that were not there before from the kernel's own statistics
+(kernel.bpf_stats_enabled), with what their clock costs.
 """
 import argparse
+import json
 import os
 import subprocess
 import sys
@@ -47,6 +49,19 @@ def all_cpu():
     return out
 
 
+def ended_ns():
+    """CPU time of all children that trifold's processes have waited for, of which each has one parent."""
+    ticks = 0
+    for name in NAMES:
+        for pid in pids_of(name):
+            try:
+                with open(f"/proc/{pid}/stat") as f:
+                    ticks += sum(map(int, f.read().rpartition(")")[2].split()[13:15]))
+            except OSError:
+                pass
+    return ticks * 1_000_000_000 // HZ
+
+
 def pss_kib():
     out = {}
     for name in NAMES:
@@ -61,19 +76,19 @@ def pss_kib():
     return out
 
 
-def bpf_run():
-    """(ns, runs) of the sampler."""
-    import json
+def bpf_programs():
     out = subprocess.run([bpftool(), "-j", "prog", "show"], capture_output=True, text=True)
-    for p in json.loads(out.stdout):
-        if p.get("name") == "sample":
-            return p.get("run_time_ns", 0), p.get("run_cnt", 0)
-    return 0, 0
+    return json.loads(out.stdout)
+
+
+def bpf_run(others):
+    """{(name, number): (ns, runs)} of those whose number is not among others"""
+    return {(p.get("name"), p["id"]): (p.get("run_time_ns", 0), p.get("run_cnt", 0))
+            for p in bpf_programs() if p["id"] not in others}
 
 
 def map_bytes():
     """What the kernel says that our maps lock, by type of owner's names."""
-    import json
     out = subprocess.run([bpftool(), "-j", "map", "show"], capture_output=True, text=True)
     return sum(m.get("bytes_memlock", 0) for m in json.loads(out.stdout))
 
@@ -87,12 +102,17 @@ def children_cpu(before, after):
     return by
 
 
-def measure(load, seconds, frequency, warm=8):
+def look(w, others):
+    return w.last, bpf_run(others), all_cpu(), ended_ns(), time.monotonic()
+
+
+def measure(load, windows, frequency, more):
     with scratch() as tmp, LOADS[load]():
         time.sleep(2)
+        others = {p["id"] for p in bpf_programs()}
         w = Watcher()
         start = time.time()
-        p = subprocess.Popen([TRIFOLD, "run", "--frequency", str(frequency),
+        p = subprocess.Popen([TRIFOLD, "run", "--frequency", str(frequency), *more,
                               "--output", os.path.join(tmp, "x.folded")],
                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         first = None
@@ -102,67 +122,75 @@ def measure(load, seconds, frequency, warm=8):
                 first = time.time() - start
                 break
             time.sleep(0.01)
-        started = sum(all_cpu().values())
-        time.sleep(max(0, warm - (time.time() - start)))
-        with open(BPF_STATS, "w") as f:
-            f.write("1")
-        a0, b0, c0, t0 = w.last, bpf_run(), all_cpu(), time.monotonic()
-        time.sleep(seconds)
-        a1, b1, c1, t1 = w.last, bpf_run(), all_cpu(), time.monotonic()
-        with open(BPF_STATS, "w") as f:
-            f.write("0")
-        pss, maps = pss_kib(), map_bytes()
+        started = sum(all_cpu().values()) + ended_ns()
+        for begin, end in windows:
+            time.sleep(max(0, begin - (time.time() - start)))
+            with open(BPF_STATS, "w") as f:
+                f.write("1")
+            before = look(w, others)
+            time.sleep(end - begin)
+            after = look(w, others)
+            with open(BPF_STATS, "w") as f:
+                f.write("0")
+            report(f"{load} at {frequency} Hz, from {begin} to {end} s", before, after, pss_kib(), map_bytes())
         p.send_signal(2)
         p.wait(60)
         w.done = True
         w.join(6)
-        return report(load, frequency, a0, a1, b0, b1, children_cpu(c0, c1), t1 - t0, pss, maps,
-                      w.last, first, started)
+        end = w.last
+        print(f"taken {end.taken()}, delivered {end.delivered()} "
+              f"({100 * end.delivered() / max(1, end.taken()):.3f} %), "
+              f"lost {end.lost()}, nowhere {end.missing()}")
+        print(f"start: first complete sample known after {first:.2f} s, CPU until then {started / 1e9:.3f} s"
+              if first else "start: no complete sample seen")
 
 
-def report(load, frequency, a0, a1, b0, b1, cpu, wall, pss, maps, end, first, started):
-    host = wall * 1e9 * CPUS
-    runs = max(1, b1[1] - b0[1])
-    run_ns = (a1.bpf("BPF_RUN_NS") - a0.bpf("BPF_RUN_NS"))
-    taken = a1.bpf("BPF_TAKEN") - a0.bpf("BPF_TAKEN")
-    frames = a1.bpf("BPF_FRAMES") - a0.bpf("BPF_FRAMES")
+def report(what, before, after, pss, maps):
+    a0, b0, c0, e0, t0 = before
+    a1, b1, c1, e1, t1 = after
+    cpu, ended = children_cpu(c0, c1), e1 - e0
+    host = (t1 - t0) * 1e9 * CPUS
+    bpf = {k: (ns - b0.get(k, (0, 0))[0], n - b0.get(k, (0, 0))[1]) for k, (ns, n) in b1.items()}
+    bpf_ns = sum(ns for ns, _ in bpf.values())
+    taken = max(1, a1.bpf("BPF_TAKEN") - a0.bpf("BPF_TAKEN"))
+    frames = max(1, a1.bpf("BPF_FRAMES") - a0.bpf("BPF_FRAMES"))
+    run_ns = a1.bpf("BPF_RUN_NS") - a0.bpf("BPF_RUN_NS")
     s0, s1 = a0.stops(), a1.stops()
     stops = {k: v - s0.get(k, 0) for k, v in s1.items() if v - s0.get(k, 0)}
     user = sum(v for k, v in stops.items() if k != "no_user")
     native = a1["hub.native"] - a0["hub.native"]
     native_complete = a1["hub.complete_native"] - a0["hub.complete_native"]
-    bpf_ns = b1[0] - b0[0]
-    print(f"\n## {load} at {frequency} Hz, {wall:.0f} s, {CPUS} CPUs")
+    print(f"\n## {what}, {CPUS} CPUs")
     print(f"cpu share of the host: bpf {100 * bpf_ns / host:.4f} %  " +
           "  ".join(f"{k} {100 * v / host:.4f} %" for k, v in sorted(cpu.items())) +
-          f"  sum {100 * (bpf_ns + sum(cpu.values())) / host:.4f} %")
-    print(f"bpf: {runs} runs, {bpf_ns / runs / 1000:.2f} us a run by bpf_stats; "
-          f"{run_ns / max(1, taken) / 1000:.2f} us by its own clock, {frames / max(1, taken):.1f} user frames, "
-          f"{run_ns / max(1, frames):.0f} ns a frame")
+          f"  ended {100 * ended / host:.4f} %  (lines {100 * (a1['hub.line_cpu_ns'] - a0['hub.line_cpu_ns']) / host:.4f} %)"
+          f"  sum {100 * (bpf_ns + sum(cpu.values()) + ended) / host:.4f} %")
+    print("bpf: " + ", ".join(f"{k[0]} {n} runs of {ns / n / 1000:.2f} us" for k, (ns, n) in sorted(bpf.items()) if n) +
+          f"; a sample {run_ns / taken / 1000:.2f} us by its own clock, {frames / taken:.1f} user frames")
     print("pss KiB: " + "  ".join(f"{k} {v}" for k, v in sorted(pss.items())) + f"  sum {sum(pss.values())}")
-    print(f"kernel maps: {maps / 1048576:.2f} MiB ({end['tables.table_rows']} rows, "
-          f"{end['tables.table_bytes'] / max(1, end['tables.table_rows']):.2f} bytes a row, "
-          f"{end['tables.rules']} rules, {end['tables.tables']} tables)")
-    print(f"taken {end.taken()}, delivered {end.delivered()} ({100 * end.delivered() / max(1, end.taken()):.3f} %), "
-          f"lost {end.lost()}, nowhere {end.missing()}")
+    print(f"kernel maps: {maps / 1048576:.2f} MiB ({a1['tables.table_rows']} rows, "
+          f"{a1['tables.table_bytes'] / max(1, a1['tables.table_rows']):.2f} bytes a row, "
+          f"{a1['tables.rules']} rules, {a1['tables.tables']} tables)")
     print(f"in the window: {user} with user stack, stops {stops}; native {native}, complete "
-          f"{100 * native_complete / max(1, native):.2f} %")
-    print(f"start: first complete sample known after {first:.2f} s, CPU until then {started / 1e9:.3f} s"
-          if first else "start: no complete sample seen")
+          f"{100 * native_complete / max(1, native):.2f} %; visits for lines "
+          f"{a1['hub.line_visits'] - a0['hub.line_visits']}, worker jobs {a1['hub.worker_jobs'] - a0['hub.worker_jobs']}")
     sys.stdout.flush()
+
+
+def windows_of(text):
+    return [tuple(map(float, w.split("-"))) for w in text.split(",")]
 
 
 def main():
     ap = argparse.ArgumentParser()
-    ap.add_argument("--seconds", type=float, default=30)
+    ap.add_argument("--windows", type=windows_of, default="12-42")
     ap.add_argument("--frequency", type=int, default=20)
-    ap.add_argument("--warm", type=float, default=8)
     ap.add_argument("loads", nargs="*", default=[])
-    args = ap.parse_args()
+    args, more = ap.parse_known_args()
     for load in args.loads or ("idle", "deep", "mixed", "storm"):
-        measure(load, args.seconds, args.frequency, args.warm)
+        measure(load, args.windows, args.frequency, more)
     if not args.loads:
-        measure("deep", args.seconds, 997)
+        measure("deep", args.windows, 997, more)
 
 
 main()
