@@ -33,11 +33,11 @@ struct ksym_range {
 				 * program is gone, and this is still its name */
 };
 
-struct ksyms {			/* zero-initialised except .bpf */
+struct ksyms {			/* zero-initialised except .bpf and .range */
 	struct bpf *bpf;	/* borrowed */
 	uint32_t last;		/* number given */
 	uint32_t n;		/* 0 forgets: every KSYMS_NS, and for each new connection */
-	struct ksym_range range[KSYM_RANGES];	/* ascending, apart */
+	struct ksym_range *range;	/* KSYM_RANGES, zero; ascending, apart; borrowed */
 };
 
 /*

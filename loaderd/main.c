@@ -11,6 +11,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <stddef.h>
@@ -535,6 +536,7 @@ static void loaderd_setup(struct loaderd *l)
 	if (r)
 		loaderd_give_up("cannot open perf events (kernel.perf_event_paranoid of 2 is "
 				"enough; at 3 Debian's kernels want CAP_SYS_ADMIN)", r);
+	malloc_trim(0);		/* of what libbpf needed to load programs */
 }
 
 /* A request must be answered before the process that it is about ends, on a busy host too.
@@ -567,13 +569,15 @@ static void loaderd_finish(struct loaderd *l)
 
 int main(__attribute__((unused)) int argc, char **argv)
 {
+	/* apart: what is not zero is in the file, and in memory with all around it */
+	static struct ksym_range ranges[KSYM_RANGES];
 	static struct loaderd l = {
 		.set = {
 			.uid = UINT32_MAX, .gid = UINT32_MAX, .opener_uid = UINT32_MAX,
 			.hub_uid = UINT32_MAX, .frequency = 19, .table_mib = 256, .idle_s = 600,
 		},
 		/* which module works with which */
-		.ksyms.bpf = &l.bpf,
+		.ksyms = { .bpf = &l.bpf, .range = ranges },
 		.drain = { .ksyms = &l.ksyms, .stats = &l.stats, .fd = -1 },
 		.entries = { .bpf = &l.bpf, .hub = &l.hub, .stats = &l.stats },
 		.requests = { .entries = &l.entries, .opener = &l.opener },

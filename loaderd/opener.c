@@ -129,8 +129,8 @@ static int opener_open_mapping(const struct request_file *q, char *path, ssize_t
 	return fd;
 }
 
-/* Have these of the opener's capabilities in effect.  0, or -1 and errno. */
-static int opener_use(uint64_t caps)
+/* Have these of the opener's capabilities in effect, or end. */
+static void opener_use(uint64_t caps)
 {
 	struct __user_cap_header_struct hdr = { _LINUX_CAPABILITY_VERSION_3, 0 };
 	uint64_t all = confinement_opener.caps;
@@ -139,7 +139,8 @@ static int opener_use(uint64_t caps)
 		{ (uint32_t)(caps >> 32), (uint32_t)(all >> 32), 0 },
 	};
 
-	return (int)syscall(SYS_capset, &hdr, d);
+	if (syscall(SYS_capset, &hdr, d))
+		_exit(1);
 }
 
 /*
@@ -154,12 +155,10 @@ static int opener_open_below(const char *root, const char *path, const uint64_t 
 	int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	int r;
 
-	if (opener_use(confinement_opener.caps & ~CAP(DAC_READ_SEARCH)))
-		_exit(1);
+	opener_use(confinement_opener.caps & ~CAP(DAC_READ_SEARCH));
 	r = opener_reopen(syscall(SYS_openat2, dir, path, &how, sizeof(how)), layer, 0);
 	close(dir);
-	if (opener_use(confinement_opener.caps))
-		_exit(1);
+	opener_use(confinement_opener.caps);
 	return r;
 }
 

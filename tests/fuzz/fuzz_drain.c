@@ -14,7 +14,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static struct ksyms k;
+static struct ksym_range ranges[KSYM_RANGES];
+static struct ksyms k = { .range = ranges };
 static struct loader_stats stats;
 static struct drain d = { .ksyms = &k, .stats = &stats, .fd = -1 };
 static int pair[2];

@@ -12,7 +12,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static struct ksyms k;
+static struct ksym_range ranges[KSYM_RANGES];
+static struct ksyms k = { .range = ranges };
 static const char *text;	/* the next line of answers */
 static size_t left;
 

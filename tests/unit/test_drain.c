@@ -11,7 +11,8 @@
 #include "tests/unit/fake_kernel.h"
 #include "tests/unit/harness.h"
 
-static struct ksyms k;
+static struct ksym_range ranges[KSYM_RANGES];
+static struct ksyms k = { .range = ranges };
 static struct loader_stats stats;
 static struct drain d = { .ksyms = &k, .stats = &stats, .fd = -1 };
 static int to = -1, from = -1;

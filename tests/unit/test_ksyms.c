@@ -8,7 +8,8 @@
 #include "tests/unit/fake_kernel.h"
 #include "tests/unit/harness.h"
 
-static struct ksyms k;
+static struct ksym_range ranges[KSYM_RANGES];
+static struct ksyms k = { .range = ranges };
 static struct ksym_rec last;
 static bool fresh;		/* `last` was not looked at yet */
 
