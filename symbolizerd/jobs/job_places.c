@@ -12,19 +12,12 @@ bool job_places_free(const struct job_slot v[WORKER_SLOTS])
 	return n < WORKERS;
 }
 
-/* It has, or is to get, a worker that reads memory. */
-static bool job_places_reads_memory(const struct job_slot *slot)
-{
-	return slot->state == SLOT_MEMORY ||
-	       (slot->state != SLOT_FREE && slot->kind == JOB_PROCESS);
-}
-
 bool job_places_may_hang(const struct job_slot v[WORKER_SLOTS], uint32_t owner)
 {
 	unsigned int own = 0, left = JOB_STUCK_PLACES;
 
 	for (unsigned int i = 0; i < WORKER_SLOTS; i++) {
-		if (!job_places_reads_memory(&v[i]))
+		if (v[i].state == SLOT_FREE || !v[i].memory)
 			continue;
 		left--;
 		if (v[i].job.owner == owner)

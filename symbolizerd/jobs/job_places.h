@@ -7,7 +7,8 @@
  * is stuck: it keeps its slot, counts no more among the WORKERS, and another one begins in
  * another slot.  The slots beyond WORKERS are the places of those: each worker that reads
  * memory takes one in advance.  An owner who has no less than are left for all but the last
- * gets none; the last one is root's.
+ * gets none; the last one is root's.  Workers that read files take none: those lie where the
+ * kernel alone answers (opener_trusts() of loaderd), but a disk may fail.
  */
 #ifndef SYMBOLIZERD_JOBS_JOB_PLACES_H
 #define SYMBOLIZERD_JOBS_JOB_PLACES_H

@@ -39,6 +39,18 @@ bool job_queue_add(struct job_queue *q, const struct job *job)
 	return true;
 }
 
+uint64_t job_queue_put_all_off(struct job_queue *q)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < q->n; i++) {
+		if (!q->v[i].put_off)
+			n++;
+		q->v[i].put_off = true;
+	}
+	return n;
+}
+
 void job_queue_remove(struct job_queue *q, size_t i)
 {
 	memmove(&q->v[i], &q->v[i + 1], (q->n - i - 1) * sizeof(*q->v));

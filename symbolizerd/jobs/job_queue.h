@@ -88,6 +88,9 @@ void job_queue_asked(struct job_queue *q, uint32_t owner, uint64_t now_ns);
 /* A worker was busy for this owner so long. */
 void job_queue_charge(struct job_queue *q, uint32_t owner, uint64_t ns);
 
+/* All that waits is put off.  How many were not yet. */
+uint64_t job_queue_put_all_off(struct job_queue *q);
+
 void job_queue_remove(struct job_queue *q, size_t i);
 void job_queue_fini(struct job_queue *q);	/* the jobs are the caller's */
 

@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "ipc/sealed.h"
 #include "symbolizerd/jobs/job_process.h"
 
 /* Microseconds since the file came. */
@@ -62,6 +64,17 @@ void job_slot_begin(struct job_slot *slot, uint64_t now_ns)
 	slot->times = (struct job_times){
 		.came_ns = slot->job.since_ns, .started_ns = now_ns,
 	};
+}
+
+int job_slot_symbols(int fd, const void **map, size_t *len, struct symbol_index *ret)
+{
+	int r = sealed_map(fd, sizeof(struct symbols_hdr), SYMBOLS_BYTES_MAX, map, len);
+
+	if (r || symbols_open(*map, *len, ret) == 0)
+		return r;
+	munmap((void *)*map, *len);
+	*map = NULL;
+	return -EPROTO;
 }
 
 int job_slot_send(struct job_slot *slot)

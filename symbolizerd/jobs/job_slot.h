@@ -47,6 +47,7 @@ struct job_slot {
 	struct job_times times;		/* of its file */
 	uint64_t deadline_ns;
 	bool slow;			/* the worker has a slow job */
+	bool memory;			/* its job is to read a process's memory */
 	enum slot_state state;
 	uint64_t question;		/* id of that for memory */
 	/* once a job each: for its debug file, that one's alternate file, its package */
@@ -62,6 +63,10 @@ void job_slot_read(struct job_slot *slot, struct executable *e);
 
 /* A worker was asked for just now: it has this job from now on. */
 void job_slot_begin(struct job_slot *slot, uint64_t now_ns);
+
+/* Map and check the symbols that a worker sent.  0; -ENOMEM; or another -errno, they are not
+ * symbols.  *map, of *len bytes, is the caller's. */
+int job_slot_symbols(int fd, const void **map, size_t *len, struct symbol_index *ret);
 
 /* Send the worker its job.  0 or -errno. */
 int job_slot_send(struct job_slot *slot);

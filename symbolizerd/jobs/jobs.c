@@ -120,7 +120,8 @@ static void jobs_slot_kill(struct jobs *jobs, struct job_slot *slot)
 {
 	unsigned int i = (unsigned int)(slot - jobs->slots);
 
-	slot->state = SLOT_FAILED;
+	if (slot->state != SLOT_STUCK)
+		slot->state = SLOT_FAILED;
 	slot->deadline_ns = now_ns() + JOB_DIES_NS;
 	if (jobs_order(jobs, i, MSG_KILL, 0) < 0)
 		log_err("cannot send to the zygote");
@@ -168,16 +169,18 @@ static int jobs_slot_start(struct jobs *jobs, struct job_slot *slot)
 	uint32_t owner = slot->job.owner;
 	int r;
 
+	slot->memory = false;
 	if (!p)
 		return jobs_slot_fork(jobs, slot);
 	if (job_quarantine_has(&jobs->quarantine, &p->process, now_ns()))
 		return -EPERM;	/* it was queued before */
-	if (!job_places_may_hang(jobs->slots, owner)) {
+	if (p->given)
+		return jobs_slot_fork(jobs, slot);
+	if (p->runtime != RUNTIME_NONE && !job_places_may_hang(jobs->slots, owner)) {
 		jobs->stats->hang_refused++;
 		return -EAGAIN;
 	}
-	if (p->given)
-		return jobs_slot_fork(jobs, slot);
+	slot->memory = p->runtime != RUNTIME_NONE;
 	slot->state = SLOT_MEMORY;
 	slot->question = JOBS_MEMORY_ID + jobs->questions++;
 	slot->deadline_ns = now_ns() + MEMORY_WAIT_NS;
@@ -212,35 +215,31 @@ static bool jobs_take(struct jobs *jobs, struct job *ret)
 	return found;
 }
 
-/* There is no CPU time for what the answers lead to. */
-static void jobs_put_off(struct jobs *jobs)
+/* Give the slot a job that can begin.  False: there is none. */
+static bool jobs_slot_fill(struct jobs *jobs, struct job_slot *slot)
 {
-	struct job_queue *q = &jobs->queues[JOB_FILE];
+	while (slot->state == SLOT_FREE) {
+		int r;
 
-	for (size_t i = 0; i < q->n; i++) {
-		if (!q->v[i].put_off)
-			jobs->stats->files_put_off++;
-		q->v[i].put_off = true;
+		if (!job_places_free(jobs->slots) || !jobs_take(jobs, &slot->job))
+			return false;
+		r = jobs_slot_start(jobs, slot);
+		if (r < 0)
+			jobs_end(jobs, &slot->job, r);
 	}
+	return true;
 }
 
 static void jobs_run_next(struct jobs *jobs)
 {
+	/* for what the answers lead to */
 	if (!cpu_share_left(jobs->share, now_ns())) {
-		jobs_put_off(jobs);
+		jobs->stats->files_put_off += job_queue_put_all_off(&jobs->queues[JOB_FILE]);
 		return;
 	}
 	for (unsigned int i = 0; i < WORKER_SLOTS; i++) {
-		struct job_slot *slot = &jobs->slots[i];
-		int r;
-
-		if (slot->state != SLOT_FREE)
-			continue;
-		if (!job_places_free(jobs->slots) || !jobs_take(jobs, &slot->job))
+		if (!jobs_slot_fill(jobs, &jobs->slots[i]))
 			return;
-		r = jobs_slot_start(jobs, slot);
-		if (r < 0)
-			jobs_end(jobs, &slot->job, r);
 	}
 }
 
@@ -313,12 +312,7 @@ static int jobs_take_symbols(struct jobs *jobs, const struct job *job, int fd)
 	if (fstat(fd, &st) || st.st_size <= 0 || st.st_size > SYMBOLS_BYTES_MAX)
 		return MSG_BAD_CONTENT;
 	if (jobs->ops->symbols_room(jobs->ctx, job->exe, (size_t)st.st_size))
-		r = sealed_map(fd, sizeof(struct symbols_hdr),
-			       SYMBOLS_BYTES_MAX, &map, &len);
-	if (map && symbols_open(map, len, &idx) < 0) {
-		munmap((void *)map, len);
-		r = -EPROTO;
-	}
+		r = job_slot_symbols(fd, &map, &len, &idx);
 	if (r && r != -ENOMEM)
 		return MSG_BAD_CONTENT;
 	executable_named(jobs_exe(jobs, job), map, len, &idx);
@@ -492,6 +486,13 @@ static int jobs_on_slot(struct ev_source *src, uint32_t events)
 	return r;
 }
 
+/* Its owner had one of the workers so long. */
+static void jobs_slot_charge(struct jobs *jobs, const struct job_slot *slot)
+{
+	job_queue_charge(&jobs->queues[slot->kind], slot->job.owner,
+			 now_ns() - slot->started_ns);
+}
+
 static void jobs_slot_exited(struct jobs *jobs, struct job_slot *slot, int status)
 {
 	int verdict = JOB_KILLED;
@@ -503,8 +504,8 @@ static void jobs_slot_exited(struct jobs *jobs, struct job_slot *slot, int statu
 	snprintf(how, sizeof(how), "ended with status %d", status);
 	if (slot->state == SLOT_BUSY)
 		jobs_died(jobs, &slot->job, verdict, how);
-	job_queue_charge(&jobs->queues[slot->kind], slot->job.owner,
-			 now_ns() - slot->started_ns);
+	if (slot->state != SLOT_STUCK)
+		jobs_slot_charge(jobs, slot);
 	slot->state = SLOT_FREE;
 	jobs->stats->workers_stuck = job_places_stuck(jobs->slots);
 	jobs_run_next(jobs);
@@ -744,21 +745,21 @@ static void jobs_slot_is_slow(struct jobs *jobs, struct job_slot *slot, uint64_t
 		slot->slow = true;
 }
 
-/* SIGKILL did not end it.  Its owner is charged already. */
-static void jobs_slot_is_stuck(struct jobs *jobs, struct job_slot *slot, uint64_t now_ns)
+/* SIGKILL did not end it.  From now on it costs its owner nothing. */
+static void jobs_slot_is_stuck(struct jobs *jobs, struct job_slot *slot)
 {
+	jobs_slot_charge(jobs, slot);
 	slot->state = SLOT_STUCK;
-	job_queue_charge(&jobs->queues[slot->kind], slot->job.owner,
-			 now_ns - slot->started_ns);
-	slot->started_ns = now_ns;
 	jobs->stats->workers_stuck = job_places_stuck(jobs->slots);
 	if (log_limited(&jobs->death_log))
-		log_warn("a worker of user %u cannot be killed: it waits for a file system", slot->job.owner);
+		log_warn("a worker of user %u has not ended %llu s after SIGKILL: it waits for "
+			 "a file system, or for the CPU", slot->job.owner,
+			 JOB_DIES_NS / NSEC_PER_SEC);
 }
 
 static void jobs_slot_tick(struct jobs *jobs, struct job_slot *slot, uint64_t now_ns)
 {
-	if (slot->state == SLOT_FREE || slot->state == SLOT_STUCK)
+	if (slot->state == SLOT_FREE)
 		return;
 	if (now_ns < slot->deadline_ns) {
 		jobs_slot_is_slow(jobs, slot, now_ns);
@@ -767,8 +768,10 @@ static void jobs_slot_tick(struct jobs *jobs, struct job_slot *slot, uint64_t no
 	if (slot->state == SLOT_MEMORY) {
 		jobs_slot_charge_wait(jobs, slot);
 		jobs_slot_give_up(jobs, slot, -ETIMEDOUT);
-	} else if (slot->state == SLOT_FAILED) {
-		jobs_slot_is_stuck(jobs, slot, now_ns);
+	} else if (slot->state >= SLOT_FAILED) {
+		if (slot->state == SLOT_FAILED)
+			jobs_slot_is_stuck(jobs, slot);
+		jobs_slot_kill(jobs, slot);	/* again: the order may have been lost */
 	} else {
 		jobs_slot_fail(jobs, slot, JOB_KILLED);
 	}

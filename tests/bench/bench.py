@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measure the table of docs/BENCHMARKS.md.  Root.
 
-usage: bench.py [--windows 12-42] [--frequency 20] [LOAD...]
+usage: bench.py [--windows 12-42] [--frequency 20] [LOAD...] [--OPTION=VALUE of `trifold run`...]
 
 For each load (idle deep mixed storm; python and swarm only by name) and each window, in seconds from the
 start, such as 12-42,120-150: CPU of each process and of BPF as shares of the whole host, PSS, kernel map
 bytes, samples delivered and complete, BPF time a sample.  CPU of processes that live comes from schedstat
 (all threads); of those that ended in the window (workers, openers) from the cutime and cstime of their
-parents, in ticks of 10 ms; of all BPF programs that were not there before from the kernel's own statistics
+parents, in ticks of 10 ms, all that they used; of all BPF programs that were not there before from the kernel's own statistics
 (kernel.bpf_stats_enabled), with what their clock costs.
 """
 import argparse

@@ -348,6 +348,18 @@ static int add_of(uint32_t tgid, uint64_t start_ns, uint32_t runtime,
 	return jobs_add_process(&jobs, &q);
 }
 
+/* A perf map that is there: whose offsets in fd are asked for. */
+static int add_given(uint32_t tgid, int fd)
+{
+	uint64_t word = FRAME_ANON_WORD(8);
+	struct visit_question q = {
+		.process = { START_NS, tgid, 0 }, .words = &word, .n = 1, .fd = fd,
+		.runtime = RUNTIME_NONE, .owner = owner,
+	};
+
+	return jobs_add_process(&jobs, &q);
+}
+
 static int add(uint32_t tgid, const uint64_t *words, size_t n)
 {
 	return add_of(tgid, START_NS, RUNTIME_GO, words, n);
@@ -590,6 +602,7 @@ static void four_that_stick(uint32_t user, uint64_t page)
 TEST(workers_that_cannot_be_killed_leave_room)
 {
 	uint64_t good = string_at(0, "alpha"), page;
+	int map = memfd_create("map", MFD_CLOEXEC);
 	uint32_t n;
 	pid_t server;
 
@@ -606,6 +619,13 @@ TEST(workers_that_cannot_be_killed_leave_room)
 	for (uint32_t user = 2; user <= 6; user++)
 		four_that_stick(user, page);
 	until_stuck(JOB_STUCK_PLACES - 1, good);
+	/* what is in a file needs no place */
+	owner = 1;
+	n = n_events;
+	NEED(add_given(13, map) == 0);
+	wait_for(n + 1);
+	NEED(events[n].result != -EAGAIN);
+	owner = 0;
 	n = n_events;
 	NEED(add(9, &page, 1) == 0 && add(10, &page, 1) == 0);
 	wait_for(n + 2);
