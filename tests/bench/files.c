@@ -6,9 +6,13 @@
  * Or what files that come and go leave: two new ones a second are read, sampled at three
  * places, and not mapped any more.
  *	CHURN=SECONDS FILES=N [DIR=PATH] build/bench/files
+ * Or what source lines cost: a library with a debug file is sampled 40 times a second, at two
+ * of its places each time; of PLACES (1,000) place i is met 1/i as often as the first.
+ *	LINES=SECONDS [FILE=PATH] [PLACES=N] [SHARE=PERCENT] build/bench/files
  */
 #include <dirent.h>
 #include <elf.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
@@ -242,6 +246,208 @@ static void churn(struct fake_loader *l, struct conn *status, pid_t hub, uint32_
 	}
 }
 
+/* --- source lines ------------------------------------------------------------------ */
+
+#define LINES_HZ	40	/* two CPUs at 20 Hz */
+#define LINES_FRAMES	2
+#define LINES_STEP	20	/* seconds of a row that is printed */
+#define PLACES_MAX	65536
+
+static struct {
+	uint64_t at[PLACES_MAX];	/* file offsets */
+	double sum[PLACES_MAX];		/* of the weights of this place and those before */
+	uint32_t n;
+	uint64_t random;
+} places;
+
+/* The same in each run. */
+static uint64_t places_random(void)
+{
+	places.random = places.random * 6364136223846793005ULL + 1442695040888963407ULL;
+	return places.random >> 32;
+}
+
+/* Places in the code of a file. */
+static void places_make(const char *path, uint32_t n)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	Elf64_Phdr p = { 0 };
+	Elf64_Ehdr e;
+
+	NEED(fd >= 0 && n > 0 && n <= PLACES_MAX);
+	NEED(pread(fd, &e, sizeof(e), 0) == (ssize_t)sizeof(e));
+	for (int i = 0; i < e.e_phnum && !(p.p_type == PT_LOAD && p.p_flags & PF_X); i++)
+		NEED(pread(fd, &p, sizeof(p), (off_t)(e.e_phoff + i * sizeof(p))) > 0);
+	close(fd);
+	NEED(p.p_filesz > 0);
+	for (places.n = 0; places.n < n; places.n++) {
+		double before = places.n ? places.sum[places.n - 1] : 0;
+
+		places.at[places.n] = p.p_offset + places_random() % p.p_filesz;
+		places.sum[places.n] = before + 1.0 / (places.n + 1);
+	}
+}
+
+static uint64_t places_draw(void)
+{
+	double x = (double)places_random() / 4294967296.0 * places.sum[places.n - 1];
+	uint32_t low = 0, high = places.n - 1;
+
+	while (low < high) {
+		uint32_t mid = (low + high) / 2;
+
+		if (places.sum[mid] > x)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return places.at[low];
+}
+
+/* The first of the files that the hub wants, or none. */
+static void lines_give(struct fake_loader *l, const struct msg *m)
+{
+	struct msg_open_failed none = { .error = ENOENT };
+	struct msg_wanted q;
+	int fd = -1;
+
+	memcpy(&q, m->buf, sizeof(q));
+	for (const char *p = q.paths; fd < 0 && *p; p += strlen(p) + 1)
+		fd = open(p, O_RDONLY | O_CLOEXEC);
+	if (fd < 0) {
+		NEED(!conn_send(&l->conn, MSG_WANTED_NONE, m->hdr.id, &none, sizeof(none), NULL, 0,
+				NULL, 0));
+		return;
+	}
+	NEED(!conn_send(&l->conn, MSG_WANTED_FILE, m->hdr.id, NULL, 0, NULL, 0, &fd, 1));
+	close(fd);
+}
+
+/* What the hub has for loaderd. */
+static void lines_answer(struct fake_loader *l, uint64_t until_ns)
+{
+	struct pollfd p = { l->conn.fd, POLLIN, 0 };
+	struct msg_entry e;
+	struct msg m;
+
+	while (now_ns() < until_ns) {
+		if (poll(&p, 1, 1) != 1 || conn_recv(&l->conn, &m))
+			continue;
+		msg_close_fds(&m);
+		if (m.hdr.type == MSG_DEBUG_WANTED)
+			lines_give(l, &m);
+		if (loader_slab(&l->conn, &m) || m.hdr.type != MSG_ENTRY)
+			continue;
+		memcpy(&e, m.buf, sizeof(e));
+		/* names are read, lines are wanted: it asks for the file */
+		if (e.key.ino == 1 && e.entry.state & FILE_ASK)
+			send_file(l, 0);
+		if (e.key.ino == 1)
+			files[0].number = e.entry.exe;
+	}
+}
+
+struct lines_seen {
+	uint64_t frames, lines;
+};
+
+/* Frames of batches, and those with a line. */
+static void lines_count(struct conn *exporter, struct lines_seen *ret)
+{
+	struct pollfd p = { exporter->fd, POLLIN, 0 };
+	struct fake_batch b;
+
+	while (poll(&p, 1, 0) == 1) {
+		exporter_batch(exporter, &b);
+		for (uint32_t i = 0; i < batch_n(&b.b, BATCH_SAMPLES); i++) {
+			const struct batch_sample *s = &b.b.samples[i];
+			const struct batch_stack *st = &b.b.stacks[s->stack];
+
+			for (uint32_t k = st->first; k < st->first + st->n; k++) {
+				const struct batch_frame *f = &b.b.frames[b.b.stack_frames[k]];
+
+				ret->frames += s->n;
+				ret->lines += f->line ? s->n : 0;
+			}
+		}
+		exporter_done(exporter, b.id, b.msg.samples, BATCH_DELIVERED);
+		batch_release(&b);
+	}
+}
+
+static void lines_sample(struct fake_loader *l)
+{
+	uint64_t words[LINES_FRAMES];
+
+	for (int i = 0; i < LINES_FRAMES; i++)
+		words[i] = FRAME_WORD(FRAME_NATIVE, files[0].number, places_draw());
+	loader_sample(l, record(0, LINES_FRAMES), words);
+}
+
+static void lines_show(struct conn *status, uint32_t seconds, const struct lines_seen *seen,
+		       uint64_t *visits, uint64_t *cpu)
+{
+	struct status st = { 0 };
+	struct msg m;
+
+	while (!conn_recv(status, &m)) {
+		if (m.hdr.type == MSG_STATUS)
+			memcpy(&st, m.buf, sizeof(st));
+		msg_close_fds(&m);
+	}
+	printf("%3u s: %3u visits, %4u ms of workers for lines; of %5u frames %4.1f %% with a line\n",
+	       seconds, (unsigned int)(st.hub.line_visits - *visits),
+	       (unsigned int)((st.hub.line_cpu_ns - *cpu) / NSEC_PER_MSEC),
+	       (unsigned int)seen->frames,
+	       seen->frames ? 100.0 * (double)seen->lines / (double)seen->frames : 0.0);
+	fflush(stdout);
+	*visits = st.hub.line_visits;
+	*cpu = st.hub.line_cpu_ns;
+}
+
+TEST(what_lines_cost)
+{
+	const char *seconds = getenv("LINES"), *path = getenv("FILE"), *n = getenv("PLACES");
+	const char *share = getenv("SHARE");
+	struct place place = { .interval = "5", .lines = share ? share : "2" };
+	uint64_t at = now_ns(), visits = 0, cpu = 0;
+	struct lines_seen seen = { 0 };
+	struct fake_loader l = { 0 };
+	struct conn status, exporter;
+	struct status st;
+
+	if (!seconds)
+		return;
+	if (!path)
+		path = "/usr/lib/x86_64-linux-gnu/libc.so.6";
+	snprintf(files[0].path, sizeof(files[0].path), "%s", path);
+	places_make(path, n ? (uint32_t)atoi(n) : 1000);
+	hub_begin(&place);
+	status_connect(&status, &place);
+	exporter_connect(&exporter, &place, 0, NULL);
+	loader_connect(&l, &place);
+	loader_hello(&l);
+	send_file(&l, 0);
+	while (!files[0].number)
+		lines_answer(&l, now_ns() + NSEC_PER_SEC / LINES_HZ);
+	for (uint32_t i = 1; i <= (uint32_t)atoi(seconds) * LINES_HZ; i++) {
+		lines_sample(&l);
+		at += NSEC_PER_SEC / LINES_HZ;
+		lines_answer(&l, at);
+		if (i % LINES_HZ == 0)
+			loader_say_stats(&l);
+		lines_count(&exporter, &seen);
+		if (i % (LINES_STEP * LINES_HZ))
+			continue;
+		lines_show(&status, i / LINES_HZ, &seen, &visits, &cpu);
+		seen = (struct lines_seen){ 0 };
+	}
+	conn_close(&exporter);
+	loader_bye(&l);
+	hub_end(&place, &status, &st);
+	loader_drop(&l);
+}
+
 TEST(what_files_cost)
 {
 	const char *n = getenv("FILES"), *k = getenv("SAMPLED");
@@ -253,6 +459,8 @@ TEST(what_files_cost)
 	struct status st;
 	uint64_t start;
 
+	if (getenv("LINES"))
+		return;
 	if (getenv("DIR")) {
 		find_files(getenv("DIR"), files_n);
 	} else {

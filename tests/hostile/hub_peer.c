@@ -74,12 +74,16 @@ void place_remove(struct place *p)
 
 static void exec_hub(const struct place *p, const char *binary)
 {
+	const char *interval = p->interval ? p->interval : "1";
+	const char *lines = p->lines ? p->lines : "0";
 	const char *const as_root[] = {
-		binary, "--interval", "1", "--lines-share", "0", "--uid", "65534", "--gid", "65534",
+		binary, "--interval", interval, "--lines-share", lines, "--uid", "65534", "--gid", "65534",
 		"--loader-uid", "0", "--exporter-uid", "0",
 		"--viewer-uid", "65533", p->readers ? "--readers" : NULL, NULL,
 	};
-	const char *const as_user[] = { binary, "--interval", "1", "--lines-share", "0", NULL };
+	const char *const as_user[] = {
+		binary, "--interval", interval, "--lines-share", lines, NULL,
+	};
 	char pid[16];
 
 	/* out of the way of 3, 4, 5 first */

@@ -31,6 +31,8 @@ struct place {			/* where a hub listens */
 	int fds[3];		/* loader, export, status */
 	pid_t hub;
 	bool readers;		/* others than root and the viewer may watch, too */
+	const char *interval;	/* seconds; NULL: 1 */
+	const char *lines;	/* percent of a CPU for source lines; NULL: 0 */
 };
 void place_make(struct place *p);
 void place_remove(struct place *p);
