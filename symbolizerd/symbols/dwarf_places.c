@@ -5,6 +5,7 @@
 #include <elfutils/libdw.h>
 #include <endian.h>
 #include <setjmp.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -104,6 +105,39 @@ static int dwarf_inflated(const struct elf_file *f, const Elf64_Shdr *s, uint64_
 	return JOB_OK;
 }
 
+/* DWARF sections that are read.  Variables, macros and tables of names are not: libdw would
+ * uncompress them, too. */
+static const char *const dwarf_read[] = {
+	"info", "types", "abbrev", "line", "line_str", "str", "str_offsets", "addr", "aranges",
+	"ranges", "rnglists",
+};
+
+static bool dwarf_hidden(const struct elf_file *f, const Elf64_Shdr *s)
+{
+	const char *name = s->sh_name < f->names_len ? f->names + s->sh_name : "";
+
+	if (!strncmp(name, ".debug_", 7))
+		name += 7;
+	else if (!strncmp(name, ".zdebug_", 8))
+		name += 8;
+	else
+		return false;
+	for (size_t i = 0; i < sizeof(dwarf_read) / sizeof(dwarf_read[0]); i++) {
+		if (!strcmp(name, dwarf_read[i]))
+			return false;
+	}
+	return true;
+}
+
+/* What is not read has no bytes, for us and for libdw. */
+static void dwarf_hide(struct elf_file *f)
+{
+	for (uint32_t i = 0; i < f->n_shdrs; i++) {
+		if (dwarf_hidden(f, &f->shdrs[i]))
+			f->shdrs[i].sh_type = SHT_NOBITS;
+	}
+}
+
 /* Does it have DWARF (*any), and is that small enough? */
 static int dwarf_image_check(const struct elf_file *f, bool split, bool *any)
 {
@@ -132,6 +166,16 @@ static int dwarf_headers_writable(const struct dwarf_image *m, const struct elf_
 	return mprotect((char *)m->map + begin, end - begin, PROT_READ | PROT_WRITE);
 }
 
+/* In the mapped headers each section has the type that it has in f. */
+static void dwarf_headers_typed(const struct dwarf_image *m, const struct elf_file *f)
+{
+	char *at = (char *)m->map + f->ehdr.e_shoff + offsetof(Elf64_Shdr, sh_type);
+
+	for (uint32_t i = 0; i < f->n_shdrs; i++)
+		memcpy(at + i * sizeof(Elf64_Shdr), &f->shdrs[i].sh_type,
+		       sizeof(f->shdrs[i].sh_type));
+}
+
 static int dwarf_image_map(struct dwarf_image *m, const struct elf_file *f, bool split)
 {
 	m->map = mmap(NULL, f->size, PROT_READ, MAP_PRIVATE, f->fd, 0);
@@ -145,6 +189,7 @@ static int dwarf_image_map(struct dwarf_image *m, const struct elf_file *f, bool
 	madvise(m->map, m->len, MADV_RANDOM);
 	if (dwarf_headers_writable(m, f))
 		return JOB_NO_MEMORY;
+	dwarf_headers_typed(m, f);
 	elf_version(EV_CURRENT);
 	m->elf = elf_memory(m->map, m->len);
 	if (!m->elf)
@@ -167,6 +212,8 @@ static int dwarf_image_open(struct dwarf_image *m, int fd, bool split)
 	bool any = false;
 	int r = elf_file_open(&f, fd);
 
+	if (!r && !split)
+		dwarf_hide(&f);
 	if (!r)
 		r = dwarf_image_check(&f, split, &any);
 	if (!r && any)

@@ -139,6 +139,41 @@ static void load(const char *compiler)
 	dwarf_sample_remove(&s);
 }
 
+static Elf64_Shdr *section(const char *name)
+{
+	Elf64_Ehdr *e = (void *)image;
+	Elf64_Shdr *shdrs = (void *)(image + e->e_shoff);
+	const char *names = (const char *)image + shdrs[e->e_shstrndx].sh_offset;
+
+	for (unsigned int i = 1; i < e->e_shnum; i++) {
+		if (!strcmp(names + shdrs[i].sh_name, name))
+			return &shdrs[i];
+	}
+	return NULL;
+}
+
+/* Macros that would be 4 TiB, if they were uncompressed. */
+TEST(what_is_not_read_is_not_uncompressed)
+{
+	int fd = memfd_create("macros", MFD_CLOEXEC);
+	struct symbol_place at[SYMBOL_DEPTH_MAX];
+	struct dwarf_places *d;
+	Elf64_Shdr *macros;
+	Elf64_Chdr head;
+
+	load("cc -O2 -g3 -gz -gdwarf-5");
+	macros = section(".debug_macro");
+	CHECK(macros && macros->sh_flags & SHF_COMPRESSED);
+	memcpy(&head, image + macros->sh_offset, sizeof(head));
+	head.ch_size = 1ULL << 42;
+	memcpy(image + macros->sh_offset, &head, sizeof(head));
+	CHECK(fd >= 0 && write(fd, image, image_len) == (ssize_t)image_len);
+	CHECK_EQ(at_fd(fd, -1, s.here, &d, at), 3);
+	check_place(&at[0], "innermost", SAMPLE_INNERMOST, SAMPLE_HERE);
+	dwarf_places_close(d);
+	close(fd);
+}
+
 /* What a worker does with it; its strings are read to their ends. */
 static void visit(const uint8_t *bytes, size_t len)
 {
