@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/capability.h>
+#include <linux/seccomp.h>
 #include <linux/securebits.h>
 #include <stdio.h>
 #include <string.h>
@@ -433,6 +434,34 @@ void sandbox_seccomp(const struct confinement *c)
 	seccomp_release(ctx);
 	errno = -r;
 	if (r)
+		sandbox_failed("seccomp");
+}
+
+void sandbox_program_make(struct sandbox_program *p, const struct confinement *c)
+{
+	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_KILL_PROCESS);
+	int fd = memfd_create("filter", MFD_CLOEXEC);
+	int r = sandbox_fill_filter(ctx, c);
+	ssize_t len = -1;
+
+	if (!r)
+		r = seccomp_export_bpf(ctx, fd);
+	seccomp_release(ctx);
+	if (!r)
+		len = pread(fd, p->v, sizeof(p->v), 0);
+	/* a full buffer may be less than there is */
+	if (len <= 0 || (size_t)len == sizeof(p->v))
+		sandbox_failed("making a filter");
+	p->n = (unsigned short)((size_t)len / sizeof(p->v[0]));
+	close(fd);
+}
+
+void sandbox_program_load(const struct sandbox_program *p)
+{
+	struct sock_fprog prog = { p->n, (struct sock_filter *)p->v };
+
+	/* with TSYNC it may return a thread's number */
+	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &prog))
 		sandbox_failed("seccomp");
 }
 

@@ -12,6 +12,7 @@
 #ifndef COMMON_SANDBOX_H
 #define COMMON_SANDBOX_H
 
+#include <linux/filter.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <stdbool.h>
@@ -175,6 +176,21 @@ int sandbox_fill_filter(scmp_filter_ctx ctx, const struct confinement *c);
 
 /* Install them as an allow-list; any other call kills the process. */
 void sandbox_seccomp(const struct confinement *c);
+
+/* A filter as the kernel gets it. */
+#define SANDBOX_PROGRAM_MAX	1024
+struct sandbox_program {
+	unsigned short n;	/* 0: it is not made */
+	struct sock_filter v[SANDBOX_PROGRAM_MAX];
+};
+
+/*
+ * sandbox_seccomp() in two steps, for a process that starts many of one kind: make the
+ * program of c's rules, which takes libseccomp as long as the kernel needs to load it; and
+ * load it, after sandbox_quiet(), as often as wanted.
+ */
+void sandbox_program_make(struct sandbox_program *p, const struct confinement *c);
+void sandbox_program_load(const struct sandbox_program *p);
 
 /* Log that this step failed, with errno, and end the process. */
 _Noreturn void sandbox_failed(const char *step);

@@ -77,7 +77,7 @@ $(foreach t,$(HOSTILE),$(eval $(call hostile_rule,$(t))))
 # tests' objects, in $(O)/sanitized.  confine_* are about the filters as they are, and hub_share
 # about CPU time.
 SANITIZED := $(filter-out confine_% hub_share,$(HOSTILE))
-SANITIZED_LINK = $(Q)$(CC) $(SAN) -Wl,--as-needed,--gc-sections,--wrap=setrlimit,--wrap=seccomp_load $^ $(1) -o $@
+SANITIZED_LINK = $(Q)$(CC) $(SAN) -Wl,--as-needed,--gc-sections,--wrap=setrlimit,--wrap=seccomp_load,--wrap=seccomp_export_bpf $^ $(1) -o $@
 define sanitized_program
 $(O)/sanitized/bin/$(1): $$($(1)_SRCS:%.c=$(O)/san/%.o) $$($(1)_GEN:%.c=$(O)/san/%.o) $(O)/san/tests/hostile/sanitized.o
 	@mkdir -p $$(@D)

@@ -11,16 +11,12 @@
  * After confine() the daemon's own filter allows only its own list.
  */
 #include <err.h>
-#include <fcntl.h>
-#include <linux/filter.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "exporterd/confinement.h"
 #include "loaderd/confine.h"
@@ -200,27 +196,18 @@ static void seccomp_print_profile(const struct daemon *d)
 /* Print the program that the kernel would get. */
 static void seccomp_print_filter(const struct confinement *c)
 {
-	static struct sock_filter program[BPF_MAXINSNS];
-	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_KILL_PROCESS);
-	int fd = memfd_create("filter", MFD_CLOEXEC);
-	ssize_t n;
+	static struct sandbox_program p;
 
-	if (sandbox_fill_filter(ctx, c) || seccomp_export_bpf(ctx, fd))
-		errx(1, "%s: no filter can be made", c->process);
-	n = pread(fd, program, sizeof(program), 0);
-	if (n <= 0)
-		err(1, "%s: the filter cannot be read", c->process);
+	sandbox_program_make(&p, c);
 	printf("filter ");
-	for (size_t i = 0; i < (size_t)n / sizeof(program[0]); i++) {
-		const struct sock_filter *f = &program[i];
+	for (size_t i = 0; i < p.n; i++) {
+		const struct sock_filter *f = &p.v[i];
 
 		printf("%016llx", (unsigned long long)f->k << 32 |
 		       (unsigned long long)f->jf << 24 |
 		       (unsigned long long)f->jt << 16 | f->code);
 	}
 	printf("\n");
-	close(fd);
-	seccomp_release(ctx);
 }
 
 static void seccomp_print_parts(const struct daemon *d)

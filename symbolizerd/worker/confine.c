@@ -104,12 +104,24 @@ void confine_zygote(uid_t uid, gid_t gid, const int *keep, int n)
 	confine(&confinement_zygote, &(struct confine_as){ .uid = uid, .gid = gid });
 }
 
+/* The worker's filter, the same for all. */
+static struct sandbox_program worker_filter;
+
+void confine_worker_prepare(void)
+{
+	sandbox_program_make(&worker_filter, &confinement_worker);
+}
+
 void confine_worker(unsigned int cpu_s)
 {
 	struct confinement c = confinement_worker;
 
+	if (!worker_filter.n)
+		confine_worker_prepare();
 	c.limits[WORKER_CPU].max = cpu_s;
+	c.any_call = true;	/* its filter follows */
 	confine(&c, &(struct confine_as){ .uid = (uid_t)-1 });
+	sandbox_program_load(&worker_filter);
 }
 
 void confine_lone_worker(uid_t uid, gid_t gid, const int *keep, int n)

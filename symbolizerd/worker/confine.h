@@ -56,6 +56,10 @@ void confine_zygote(uid_t uid, gid_t gid, const int *keep, int n);
 #define WORKER_CPU_S		30	/* the most; see confine_worker() */
 void confine_worker(unsigned int cpu_s);
 
+/* Make the filter of all workers: in the zygote, before it is confined, since that takes
+ * longer than to load it.  Without this each worker makes its own. */
+void confine_worker_prepare(void);
+
 /* A worker without a zygote, which also becomes uid and gid and closes all but the
  * n descriptors of keep: for commands that show or walk one file.  It keeps the
  * namespaces of its caller. */

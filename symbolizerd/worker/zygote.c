@@ -224,6 +224,7 @@ static void zygote_main(struct zygote *z, uid_t uid, gid_t gid, pid_t hub,
 	keep[2] = z->signals;
 	keep[3] = z->group;
 	memcpy(keep + 4, z->slots, sizeof(z->slots));
+	confine_worker_prepare();
 	confine_zygote(uid, gid, keep, WORKER_SLOTS + 4);
 	if (getppid() != hub)
 		_exit(1);

@@ -34,7 +34,7 @@ int __wrap_setrlimit(__rlimit_resource_t what, const struct rlimit *limit)
 
 /* For the allocator and for reports.  A rule that contradicts one that is there
  * is refused: then that one holds. */
-int __wrap_seccomp_load(const scmp_filter_ctx ctx)
+static void widen(const scmp_filter_ctx ctx)
 {
 	static const int more[] = {
 		SCMP_SYS(madvise), SCMP_SYS(sched_yield), SCMP_SYS(prlimit64),
@@ -44,5 +44,16 @@ int __wrap_seccomp_load(const scmp_filter_ctx ctx)
 
 	for (unsigned int i = 0; i < sizeof(more) / sizeof(more[0]); i++)
 		seccomp_rule_add(ctx, SCMP_ACT_ALLOW, more[i], 0);
+}
+
+int __wrap_seccomp_load(const scmp_filter_ctx ctx)
+{
+	widen(ctx);
 	return __real_seccomp_load(ctx);
+}
+
+int __wrap_seccomp_export_bpf(const scmp_filter_ctx ctx, int fd)
+{
+	widen(ctx);
+	return __real_seccomp_export_bpf(ctx, fd);
 }

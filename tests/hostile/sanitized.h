@@ -19,5 +19,7 @@ int __wrap_setrlimit(__rlimit_resource_t what, const struct rlimit *limit);
 #pragma weak seccomp_rule_add
 __attribute__((weak)) int __real_seccomp_load(const scmp_filter_ctx ctx);
 int __wrap_seccomp_load(const scmp_filter_ctx ctx);
+__attribute__((weak)) int __real_seccomp_export_bpf(const scmp_filter_ctx ctx, int fd);
+int __wrap_seccomp_export_bpf(const scmp_filter_ctx ctx, int fd);
 
 #endif /* TESTS_SANITIZED_H */

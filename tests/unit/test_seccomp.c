@@ -184,6 +184,52 @@ static void load_prog(const struct sandbox_rule *rules, size_t n)
 	close(fd);
 }
 
+/* What is made once for many processes is what each would have loaded. */
+TEST(a_program_made_beforehand_is_the_same)
+{
+	static struct sandbox_program p;
+
+	load_prog(own_rules, N(own_rules));
+	sandbox_program_make(&p, &with_own);
+	CHECK_EQ(p.n, prog_len);
+	CHECK(!memcmp(p.v, prog, prog_len * sizeof(prog[0])));
+}
+
+static struct sandbox_program made;
+
+static void filter_made(void)
+{
+	sandbox_quiet(0);
+	sandbox_program_load(&made);
+}
+
+static void made_allows(void)
+{
+	filter_made();
+	syscall(SYS_getpriority, 0, 0);
+}
+
+static void made_refuses(void)
+{
+	filter_made();
+	syscall(SYS_socket, AF_INET, SOCK_STREAM, 0);
+}
+
+static void made_of_nothing(void)
+{
+	made.n = 0;
+	filter_made();
+}
+
+TEST(a_program_made_beforehand_holds)
+{
+	sandbox_program_make(&made, &with_own);
+	CHECK_EQ(fate(made_allows), 0);
+	CHECK_EQ(WTERMSIG(fate(made_refuses)), SIGSYS);
+	/* what the kernel refuses ends the process, too */
+	CHECK_EQ(WEXITSTATUS(fate(made_of_nothing)), 1);
+}
+
 static size_t jump(const struct sock_filter *f, uint32_t a)
 {
 	bool yes;
