@@ -119,6 +119,9 @@ void make_plan_daemons(struct plan *p, const struct options *o,
 		plan_add(p, PROGRAM_HUB, "--cpu-share=%u", o->cpu_share);
 		plan_add(p, PROGRAM_HUB, "--lines-share=%u", o->lines_share);
 	}
+	/* what nobody records may have its lines later */
+	if (o->config && !o->output)
+		plan_add(p, PROGRAM_HUB, "--lines-late");
 	if (config_env_debuginfod(o->config))
 		plan_add(p, PROGRAM_HUB, "--debuginfod");
 	if (o->include_self)

@@ -32,6 +32,7 @@ struct hub_config {
 	pid_t own[OWN_GIVEN];	/* processes that live as long as the hub: own.h */
 	uint32_t cpu_share;	/* percent of one CPU, for files: cpu_share.h */
 	uint32_t lines_share;	/* likewise, for source_lines.h; 0: no lines */
+	bool lines_late;	/* source_lines.h: while nobody watches */
 	uint64_t job_deadline_ns;	/* JOB_DEADLINE_NS, but for tests */
 	int statm;		/* of cost_open() */
 };

@@ -38,7 +38,7 @@ static void intake_mention_files(struct knowledge *k,
 		if (e && executable_want(e, FRAME_PLACE(rec->words[i]), now) && k->out->wanted)
 			k->out->wanted(k->ctx, e);
 		if (e && source_lines_of(&k->lines, e))
-			source_lines_want(&k->lines, e, FRAME_PLACE(rec->words[i]),
+			source_lines_want(&k->lines, e, FRAME_PLACE(rec->words[i]), 0,
 					  k->interval, now);
 	}
 }

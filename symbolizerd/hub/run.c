@@ -89,7 +89,7 @@ static bool hub_run_is_idle(struct hub *hub)
 
 	hub->sent = f->tables.sent;
 	return told && !f->sweep && !hub->k.samples.n && !hub->k.managed.visits.waiting &&
-	       !hub->k.lines.visits.waiting &&
+	       (hub->k.lines.late || !hub->k.lines.visits.waiting) &&
 	       !hub->k.presume_end_ns && !hub->loader_files.n_held &&
 	       jobs_idle(&hub->jobs) && !status_watched(&hub->status);
 }
@@ -105,6 +105,7 @@ static void hub_run_on_heard(void *ctx)
 
 static void hub_run_tick(struct hub *hub, uint64_t now)
 {
+	source_lines_late(&hub->k.lines, hub->config.lines_late && !status_watched(&hub->status));
 	loader_link_tick(&hub->loader);
 	jobs_tick(&hub->jobs, now);
 	loader_files_tick(&hub->loader_files);
@@ -456,6 +457,7 @@ int hub_init(struct hub *hub, const struct hub_config *config,
 	hub_run_init_own(hub, zygote);
 	cpu_share_init(&hub->k.share, config->cpu_share, now_ns());
 	source_lines_share(&hub->k.lines, config->lines_share, now_ns());
+	source_lines_late(&hub->k.lines, config->lines_late);
 	hub->jobs.share = &hub->k.share;
 	hub->jobs.deadline_ns = config->job_deadline_ns;
 	if (r == 0)

@@ -167,11 +167,13 @@ static struct frame_place symbolize_place_of(const struct pass *p, const uint64_
 	};
 }
 
-static bool symbolize_frame_waits(const struct pass *p, const uint64_t *words, uint32_t space)
+static bool symbolize_frame_waits(const struct pass *p, const struct trace *tr,
+				  const uint64_t *words)
 {
-	struct frame_place at = symbolize_place_of(p, words, space);
+	struct frame_place at = symbolize_place_of(p, words, tr->space);
 	struct pass_source sources[2];
 
+	at.samples = tr->met;
 	symbolize_sources(p, FRAME_KIND(words[0]), sources);
 	for (int i = 0; i < 2; i++) {
 		if (sources[i].source && sources[i].ops->waits &&
@@ -316,12 +318,14 @@ static uint32_t symbolize_frame_of(struct pass *p, const uint64_t *words, uint32
 bool pass_trace_waits(const struct pass *p, const struct trace *tr)
 {
 	size_t end = (size_t)tr->n_kernel + tr->n_user;
+	bool waits = false;
 
+	/* all are asked: they count their samples */
 	for (size_t i = tr->n_kernel; i < end; i += frame_words(tr->words[i])) {
-		if (symbolize_frame_waits(p, &tr->words[i], tr->space))
-			return true;
+		if (symbolize_frame_waits(p, tr, &tr->words[i]))
+			waits = true;
 	}
-	return false;
+	return waits;
 }
 
 /* --- programs ------------------------------------------------------------ */
@@ -428,6 +432,8 @@ void pass_trace(const struct pass *p, struct trace *tr)
 	tr->stack = TRACE_NO_STACK;
 	tr->former_ns = symbolize_former_ns(p, tr);
 	tr->waits = pass_trace_waits(p, tr);
+	if (!tr->waits)
+		tr->met = 0;
 	tr->script = symbolize_script(p, tr);
 }
 

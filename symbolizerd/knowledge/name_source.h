@@ -24,6 +24,7 @@ struct frame_place {
 	struct executable *exe;		/* of a frame in a file; NULL: not known */
 	uint32_t space;			/* of its process: jit.h; 0: none */
 	uint32_t interval;		/* the present one */
+	uint32_t samples;		/* of its trace that were not counted yet */
 	uint64_t time_ns;		/* of its sample, CLOCK_MONOTONIC; 0: as now_ns */
 	uint64_t now_ns;		/* CLOCK_MONOTONIC */
 };

@@ -13,6 +13,7 @@
 
 _Static_assert(offsetof(struct line_place, entry) == 0, "entry comes first");
 _Static_assert(offsetof(struct line_function, entry) == 0, "likewise");
+_Static_assert(LINES_ASK <= JOB_WORDS_MAX, "a visit's places are a job");
 
 void source_lines_share(struct source_lines *l, uint32_t percent, uint64_t now_ns)
 {
@@ -189,7 +190,7 @@ static struct line_file *source_lines_file(struct source_lines *l, const struct 
 
 /* A place that is new waits for a visit.  False: there is no room now. */
 static bool source_lines_ask_for(struct source_lines *l, const struct executable *e,
-				 uint64_t off, uint64_t now_ns)
+				 uint64_t off, bool urgent, uint64_t now_ns)
 {
 	struct visit_key key = { { e->lines_id } };
 	struct visit_target *t = visits_target(&l->visits, &key, e->owner, now_ns);
@@ -200,7 +201,14 @@ static bool source_lines_ask_for(struct source_lines *l, const struct executable
 	f = source_lines_file(l, t);
 	if (f->number != t->number)
 		*f = (struct line_file){ .number = t->number, .key = e->key };
-	return visits_want(&l->visits, t, &off, true, now_ns);
+	if (!urgent && t->words.n >= LINES_LATE_WAITING)
+		return false;
+	if (!visits_want(&l->visits, t, &off, urgent, now_ns))
+		return false;
+	/* a full visit is worth its cost */
+	if (t->words.n >= LINES_ASK)
+		visits_shorten(&l->visits, t, LINES_GAP_MAX_NS);
+	return true;
 }
 
 /* Never 0. */
@@ -212,8 +220,24 @@ static uint32_t source_lines_new_id(struct source_lines *l)
 	return l->last_id;
 }
 
+/* Samples met it: it may be urgent now. */
+static void source_lines_count(struct source_lines *l, struct line_place *p, uint32_t samples)
+{
+	struct visit_target *t = NULL;
+
+	if (!samples || p->state != LINE_WANTED || p->samples >= LINES_HOT)
+		return;
+	if (samples > LINES_HOT)
+		samples = LINES_HOT;
+	p->samples += (uint8_t)samples;
+	if (p->samples >= LINES_HOT)
+		t = source_lines_target(l, p->file);
+	if (t)
+		visits_hurry(&l->visits, t);
+}
+
 void source_lines_want(struct source_lines *l, struct executable *e, uint64_t off,
-		       uint32_t interval, uint64_t now_ns)
+		       uint32_t samples, uint32_t interval, uint64_t now_ns)
 {
 	uint32_t i;
 
@@ -224,10 +248,12 @@ void source_lines_want(struct source_lines *l, struct executable *e, uint64_t of
 	i = source_lines_place(l, e->lines_id, off);
 	if (i != INDEX_NONE)
 		owner_cache_touch(&l->places, i);
-	else if (source_lines_ask_for(l, e, off, now_ns))
+	else if (source_lines_ask_for(l, e, off, !l->late || samples >= LINES_HOT, now_ns))
 		i = source_lines_add_place(l, e, off);
-	if (i != INDEX_NONE)
-		source_lines_place_at(l, i)->used = interval;
+	if (i == INDEX_NONE)
+		return;
+	source_lines_place_at(l, i)->used = interval;
+	source_lines_count(l, source_lines_place_at(l, i), samples);
 }
 
 bool source_lines_wait(const struct source_lines *l, const struct executable *e, uint64_t off,
@@ -244,7 +270,7 @@ bool source_lines_wait(const struct source_lines *l, const struct executable *e,
 	if (user_share_used_up(&l->share, e->owner) ||
 	    (l->visits.ending && l->files[visits_slot(&l->visits, t)].fd_ns))
 		return false;
-	return visits_due(&l->visits, t, now_ns + LINES_SOON_NS);
+	return t->urgent && visits_due(&l->visits, t, now_ns + LINES_SOON_NS);
 }
 
 uint32_t source_lines_find(const struct source_lines *l, const struct executable *e,
@@ -299,7 +325,7 @@ static bool source_lines_name_waits(void *source, const struct frame_place *f)
 
 	if (!f->exe || !source_lines_of(l, f->exe))
 		return false;
-	source_lines_want(l, f->exe, off, f->interval, f->now_ns);
+	source_lines_want(l, f->exe, off, f->samples, f->interval, f->now_ns);
 	return !executable_lines_unsure(f->exe) && source_lines_wait(l, f->exe, off, f->now_ns);
 }
 
@@ -453,10 +479,18 @@ static void source_lines_answered(void *ctx, struct visit_target *t, int result)
 
 /* --- the whole ------------------------------------------------------------------ */
 
+#define LINES_RULES								\
+	.targets = LINES_FILES, .frame_words = 1, .ask = LINES_ASK,		\
+	.waiting = LINES_WAITING, .at_once = LINES_AT_ONCE, .failures = LINES_TRIES,	\
+	.idle_ns = LINES_IDLE_NS
+
 static const struct visits_rules lines_rules = {
-	.targets = LINES_FILES, .frame_words = 1, .ask = LINES_ASK, .waiting = LINES_WAITING,
-	.at_once = LINES_AT_ONCE, .failures = LINES_TRIES, .gap_ns = LINES_GAP_NS,
-	.gap_max_ns = LINES_GAP_MAX_NS, .idle_ns = LINES_IDLE_NS,
+	LINES_RULES, .gap_ns = LINES_GAP_NS, .gap_max_ns = LINES_GAP_MAX_NS,
+};
+
+static const struct visits_rules lines_rules_late = {
+	LINES_RULES, .gap_ns = LINES_LATE_GAP_NS, .gap_max_ns = LINES_LATE_GAP_MAX_NS,
+	.late_ns = LINES_LATE_NS,
 };
 
 static const struct visits_ops lines_ops = {
@@ -484,6 +518,16 @@ void source_lines_fini(struct source_lines *l)
 	owner_cache_fini(&l->places);
 	owner_cache_fini(&l->functions);
 	source_lines_init(l, l->seed, l->exes);
+}
+
+void source_lines_late(struct source_lines *l, bool late)
+{
+	if (late == l->late)
+		return;
+	l->late = late;
+	l->visits.rules = late ? &lines_rules_late : &lines_rules;
+	if (!late)
+		visits_hurry_all(&l->visits);
 }
 
 void source_lines_used(struct source_lines *l, uint32_t owner, uint64_t cpu_ns)

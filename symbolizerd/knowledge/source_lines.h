@@ -29,11 +29,17 @@
 #define LINES_BYTES	(16u << 20)	/* of all places, with functions */
 #define LINES_FILES	256u		/* with places that wait */
 #define LINES_WAITING	4096u		/* places */
-#define LINES_ASK	256u		/* of a visit, and of a file that wait */
+#define LINES_ASK	512u		/* of a visit, and of a file that wait */
 #define LINES_AT_ONCE	8u	/* visits */
 #define LINES_VISIT_NS	25000000ULL	/* CPU time that one is thought to use, until it has */
 #define LINES_GAP_NS	1000000000ULL
 #define LINES_GAP_MAX_NS	8000000000ULL
+/* Of places and visits that are late: source_lines_late(). */
+#define LINES_HOT	2u		/* samples of a place that is urgent */
+#define LINES_LATE_NS	60000000000ULL	/* others wait so long, unless their file is visited */
+#define LINES_LATE_WAITING	384u	/* and no more of a file */
+#define LINES_LATE_GAP_NS	20000000000ULL
+#define LINES_LATE_GAP_MAX_NS	320000000000ULL
 #define LINES_SOON_NS	2000000000ULL	/* samples wait for visits that begin until then */
 #define LINES_FD_NS	10000000000ULL	/* for the file's descriptor */
 #define LINES_TRIES	3
@@ -72,6 +78,7 @@ struct line_place {
 	uint8_t state;		/* enum line_state */
 	uint8_t n;
 	uint8_t failed;		/* nothing was read: it is forgotten with the next that idle */
+	uint8_t samples;	/* up to LINES_HOT, while it is wanted */
 	struct line_at *v;	/* the innermost first; owned; NULL: nothing is known */
 };
 
@@ -91,6 +98,7 @@ struct source_lines {
 	struct owner_cache places;
 	struct owner_cache functions;	/* charged to the same owners */
 	struct user_share share;	/* .percent 0: nothing is asked for */
+	bool late;
 	const struct executables *exes;	/* borrowed */
 	/* The owner's to set.  Executable i is to be read: as visit_fn, q->fd is its
 	 * descriptor. */
@@ -109,6 +117,15 @@ void source_lines_fini(struct source_lines *l);
 /* Visits may have so much of one CPU; 0: there are none. */
 void source_lines_share(struct source_lines *l, uint32_t percent, uint64_t now_ns);
 
+/*
+ * Not late, as at first: a place is asked for at its first sample, and samples wait for it.
+ * Late, for who runs for months: most of a visit's cost is to open the file, so visits are
+ * few and full.  A place makes a visit when samples met it twice; one with a single sample
+ * is in that of others, or waits LINES_LATE_NS; and pauses grow to minutes, unless so many
+ * places wait that the visit is full.
+ */
+void source_lines_late(struct source_lines *l, bool late);
+
 /* Its visit killed its worker, which is long ago now. */
 static inline bool source_lines_again(const struct source_lines *l, const struct executable *e)
 {
@@ -121,10 +138,10 @@ static inline bool source_lines_of(const struct source_lines *l, const struct ex
 	return l->share.percent && e->lines && (!e->no_lines || source_lines_again(l, e));
 }
 
-/* A sample met this place: it is asked for unless it is known.  Only if
- * source_lines_of(). */
+/* A sample met this place: it is asked for unless it is known.  samples: that were not
+ * counted there yet.  Only if source_lines_of(). */
 void source_lines_want(struct source_lines *l, struct executable *e, uint64_t off,
-		       uint32_t interval, uint64_t now_ns);
+		       uint32_t samples, uint32_t interval, uint64_t now_ns);
 
 /* May it be known soon? */
 bool source_lines_wait(const struct source_lines *l, const struct executable *e, uint64_t off,

@@ -94,8 +94,11 @@ uint32_t traces_add(struct traces *t, const struct trace_rec *rec, uint32_t spac
 		s = hash_next(&t->by_words, s);
 	i = s ? hash_index(s) : trace_insert(t, rec, space, hash);
 	*first = i != TRACE_NONE && t->v[i]->used != interval;
-	if (i != TRACE_NONE)
-		t->v[i]->used = interval;
+	if (i == TRACE_NONE)
+		return i;
+	t->v[i]->used = interval;
+	if (t->v[i]->met < UINT8_MAX)
+		t->v[i]->met++;
 	return i;
 }
 

@@ -389,6 +389,30 @@ static uint64_t visits_gap(const struct visits *m, const struct visit_target *t)
 	return gap < m->rules->gap_max_ns ? gap : m->rules->gap_max_ns;
 }
 
+void visits_hurry(struct visits *m, struct visit_target *t)
+{
+	t->urgent = true;
+	m->look_ns = 0;
+}
+
+void visits_shorten(struct visits *m, struct visit_target *t, uint64_t pause_ns)
+{
+	if (t->next_ns <= t->asked_ns + pause_ns)
+		return;
+	t->next_ns = t->asked_ns + pause_ns;
+	m->look_ns = 0;
+}
+
+void visits_hurry_all(struct visits *m)
+{
+	for (uint32_t i = 0; m->v && i < m->rules->targets; i++) {
+		struct visit_target *t = &m->v[i];
+
+		visits_shorten(m, t, visits_gap(m, t));
+		visits_hurry(m, t);
+	}
+}
+
 static void visits_begin(struct visits *m, struct visit_target *t, uint64_t now_ns)
 {
 	struct visit_account *a = visits_account(m, t);

@@ -179,6 +179,16 @@ bool visits_want(struct visits *m, struct visit_target *t, const uint64_t *words
  * have been wanted without: cheap, and may be 50 ms late with what was wanted before. */
 void visits_ask(struct visits *m, bool late, uint64_t now_ns);
 
+/* What waits of this target is urgent from now on. */
+void visits_hurry(struct visits *m, struct visit_target *t);
+
+/* The pause after its last visit is no longer than this. */
+void visits_shorten(struct visits *m, struct visit_target *t, uint64_t pause_ns);
+
+/* The rules are others now (of as many targets): all that waits is urgent, and no pause is
+ * longer than by them. */
+void visits_hurry_all(struct visits *m);
+
 /* May this target be visited until then? */
 bool visits_due(const struct visits *m, const struct visit_target *t, uint64_t until_ns);
 

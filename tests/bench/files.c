@@ -8,7 +8,8 @@
  *	CHURN=SECONDS FILES=N [DIR=PATH] build/bench/files
  * Or what source lines cost: a library with a debug file is sampled 40 times a second, at two
  * of its places each time; of PLACES (1,000) place i is met 1/i as often as the first.
- *	LINES=SECONDS [FILE=PATH] [PLACES=N] [SHARE=PERCENT] build/bench/files
+ * LATE=1: as `trifold run`, else as `trifold record`.
+ *	LINES=SECONDS [LATE=1] [FILE=PATH] [PLACES=N] [SHARE=PERCENT] build/bench/files
  */
 #include <dirent.h>
 #include <elf.h>
@@ -409,7 +410,8 @@ TEST(what_lines_cost)
 {
 	const char *seconds = getenv("LINES"), *path = getenv("FILE"), *n = getenv("PLACES");
 	const char *share = getenv("SHARE");
-	struct place place = { .interval = "5", .lines = share ? share : "2" };
+	struct place place = { .interval = "5", .lines = share ? share : "2",
+			       .lines_late = getenv("LATE") };
 	uint64_t at = now_ns(), visits = 0, cpu = 0;
 	struct lines_seen seen = { 0 };
 	struct fake_loader l = { 0 };

@@ -85,6 +85,7 @@ TEST(exporter_sees_its_variables_only)
 	check_allowed();
 	CHECK(has(PROGRAM_HUB, "--cpu-share=7"));
 	CHECK(has(PROGRAM_HUB, "--lines-share=3"));
+	CHECK(has(PROGRAM_HUB, "--lines-late"));
 	CHECK(has(PROGRAM_EXPORTER, "OTEL_A=1"));
 	CHECK(has(PROGRAM_EXPORTER, "OTEL_B=ours"));
 	CHECK(has(PROGRAM_EXPORTER, "https_proxy=p"));
@@ -95,6 +96,11 @@ TEST(exporter_sees_its_variables_only)
 	CHECK(!has(PROGRAM_EXPORTER, "LD_PRELOAD=x"));
 	CHECK(!has(PROGRAM_EXPORTER, "SSL_CERT_FILE_X=f"));
 	CHECK(!has(PROGRAM_EXPORTER, "--no-network"));
+	/* `trifold run` that records, too */
+	o.output = "x.html";
+	o.format = format_named("html");
+	CHECK_EQ(make_plan(&w, &o, &t, &page, true), 0);
+	CHECK(has(PROGRAM_HUB, "--lines-share=3") && !has(PROGRAM_HUB, "--lines-late"));
 	for (int i = 0; i < PLAN_WORDS_MAX; i++) {
 		char name[32];
 
@@ -117,6 +123,7 @@ TEST(a_recording_is_planned)
 	clearenv();
 	CHECK_EQ(make_plan(&w, &o, &t, &page, false), 0);
 	check_allowed();
+	CHECK(!has(PROGRAM_HUB, "--lines-late"));
 	CHECK_EQ(w.flags, PLAN_RECORD | PLAN_COMMAND | PLAN_BELOW |
 		 PLAN_VERBOSE);
 	CHECK_EQ(w.duration_ms, 1500);

@@ -79,7 +79,7 @@ static struct executable *add(uint64_t ino, uint32_t owner)
 static void want(struct executable *e, uint64_t off)
 {
 	CHECK(source_lines_of(&l, e));
-	source_lines_want(&l, e, off, interval, now);
+	source_lines_want(&l, e, off, 1, interval, now);
 }
 
 /* The next question that is due: its file or NULL; of a file that has no descriptor: with
@@ -283,6 +283,153 @@ TEST(the_pause_between_visits_doubles_and_a_visit_is_bounded)
 	/* after 1, 2, 4 seconds, then each eight */
 	CHECK(visits >= 14 && visits <= 17);
 	CHECK(l.visits.waiting <= LINES_ASK);
+	end();
+}
+
+/* --- late ----------------------------------------------------------------------- */
+
+static void begin_late(void)
+{
+	begin();
+	source_lines_late(&l, true);
+}
+
+TEST(late_one_sample_makes_no_visit_and_two_do)
+{
+	struct visit_question q;
+	struct executable *e, *other;
+
+	begin_late();
+	e = add(1, 7);
+	other = add(2, 7);
+	want(e, OFF);
+	want(e, OFF + 1);
+	/* looked at again without a new sample */
+	source_lines_want(&l, e, OFF, 0, interval, now);
+	want(other, OFF);
+	CHECK(!source_lines_wait(&l, e, OFF, now) && !next(&q));
+	now += 10 * SECOND;
+	want(e, OFF);
+	CHECK(source_lines_wait(&l, e, OFF, now));
+	CHECK(next(&q) == e);
+	CHECK_EQ(q.n, 2);
+	answer(&q, "f", false);
+	CHECK(!next(&q));
+	/* three samples of one stack */
+	source_lines_want(&l, other, OFF + 1, 3, interval, now);
+	CHECK(source_lines_wait(&l, other, OFF + 1, now));
+	CHECK(next(&q) == other);
+	CHECK_EQ(q.n, 2);
+	end();
+}
+
+TEST(late_a_single_sample_has_its_visit_in_the_end)
+{
+	struct visit_question q;
+	struct executable *e;
+
+	begin_late();
+	e = add(1, 7);
+	want(e, OFF);
+	now += LINES_LATE_NS - 1;
+	CHECK(!next(&q));
+	now++;
+	CHECK(next(&q) == e);
+	end();
+}
+
+/* A minute has two visits, later five have one. */
+TEST(late_pauses_grow_to_minutes)
+{
+	struct visit_question q;
+	struct executable *e;
+	uint32_t visits = 0, first = 0;
+
+	begin_late();
+	e = add(1, 7);
+	for (uint64_t t = 0; t < 2000; t++, now += SECOND) {
+		if (t % 2 == 0)
+			source_lines_want(&l, e, OFF + t, LINES_HOT, interval, now);
+		/* what is not asked soon does not hold samples */
+		CHECK(t != 10 || !source_lines_wait(&l, e, OFF + t, now));
+		CHECK(t != 18 || source_lines_wait(&l, e, OFF + t, now));
+		if (!next(&q))
+			continue;
+		visits++;
+		first += t < 60;
+		answer(&q, "f", false);
+	}
+	CHECK_EQ(first, 2);
+	/* after 0, 20, 60, 140, 300, 620 seconds, then each 320 */
+	CHECK(visits >= 9 && visits <= 11);
+	end();
+}
+
+/* A large program that has begun: there is much to be read. */
+TEST(late_a_full_visit_does_not_wait_for_minutes)
+{
+	struct visit_question q;
+	struct executable *e;
+	uint64_t full = 0;
+
+	begin_late();
+	e = add(1, 7);
+	for (uint64_t t = 0; t < 300; t++, now += SECOND) {
+		for (uint64_t i = 0; i < 100; i++)
+			source_lines_want(&l, e, OFF + t * 100 + i, LINES_HOT, interval, now);
+		if (!next(&q))
+			continue;
+		full += q.n == LINES_ASK;
+		answer(&q, "f", false);
+	}
+	CHECK(full >= 300 / 9 && full <= 300 / 8);
+	end();
+}
+
+TEST(late_single_samples_leave_room_for_others)
+{
+	struct visit_question q;
+	struct executable *e;
+
+	begin_late();
+	e = add(1, 7);
+	for (uint64_t i = 0; i < 1000; i++)
+		want(e, OFF + i);
+	CHECK(l.visits.waiting == LINES_LATE_WAITING && !l.visits.lost);
+	source_lines_want(&l, e, OFF + 5000, LINES_HOT, interval, now);
+	CHECK(next(&q) == e);
+	CHECK_EQ(q.words[q.n - 1], OFF + 5000);
+	end();
+}
+
+TEST(late_ends_when_somebody_watches)
+{
+	struct visit_question q;
+	struct executable *e;
+
+	begin_late();
+	e = add(1, 7);
+	for (int i = 0; i < 4; i++) {
+		source_lines_want(&l, e, OFF + (uint64_t)i, LINES_HOT, interval, now);
+		CHECK(next(&q) == e);
+		answer(&q, "f", false);
+		now += LINES_LATE_GAP_MAX_NS;
+	}
+	want(e, OFF + 9);
+	CHECK(!next(&q));
+	source_lines_late(&l, false);
+	CHECK(source_lines_wait(&l, e, OFF + 9, now));
+	CHECK(next(&q) == e);
+	answer(&q, "f", false);
+	now += LINES_GAP_MAX_NS;
+	want(e, OFF + 10);
+	CHECK(source_lines_wait(&l, e, OFF + 10, now));
+	CHECK(next(&q) == e);
+	answer(&q, "f", false);
+	source_lines_late(&l, true);
+	now += LINES_GAP_MAX_NS;
+	want(e, OFF + 11);
+	CHECK(!next(&q));
 	end();
 }
 

@@ -445,6 +445,33 @@ TEST(symbolize_waits_for_what_was_let_go)
 	tear_down(&s);
 }
 
+/* A stack that comes once in an interval, and is looked at several times. */
+TEST(symbolize_counts_a_sample_once_for_its_lines)
+{
+	uint64_t words[] = { FRAME_WORD(FRAME_NATIVE, 2, 8), FRAME_WORD(FRAME_NATIVE, 2, 16) };
+	struct trace *a = trace(0, 2, words), *b = trace(0, 1, words + 1);
+	static struct source_lines lines;
+	struct setup s;
+
+	set_up(&s);
+	source_lines_init(&lines, 1, &s.exes);
+	source_lines_share(&lines, 2, 1);
+	source_lines_late(&lines, true);
+	s.pass.lines = &lines;
+	s.e->lines = s.e->named = true;
+	a->met = b->met = 1;
+	for (int i = 0; i < 3; i++, s.pass.number++)
+		pass_trace(&s.pass, a);
+	CHECK(!a->waits && !a->met && lines.visits.waiting == 2);
+	/* the second sample of one of its places */
+	pass_trace(&s.pass, b);
+	CHECK(b->waits);
+	source_lines_fini(&lines);
+	free(a);
+	free(b);
+	tear_down(&s);
+}
+
 TEST(symbolize_waits_for_workers_and_for_loaderd)
 {
 	uint64_t native[] = { FRAME_WORD(FRAME_NATIVE, 2, 8) };
