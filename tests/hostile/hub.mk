@@ -7,7 +7,7 @@ HUB_OWN := $(wildcard $(addprefix symbolizerd/,hub/*.c jobs/*.c knowledge/*.c ta
 	symbolizerd/worker/zygote.c symbolizerd/worker/priority.c
 
 HOSTILE += hub_life hub_offences hub_mutants hub_exporters hub_subscribe \
-	hub_share hub_names hub_workers hub_again hub_worker_mutants hub_kept hub_debug hub_debuginfod
+	hub_share hub_lines hub_names hub_workers hub_again hub_worker_mutants hub_kept hub_debug hub_debuginfod
 hostile_hub_life_SRCS := $(HUB_PEER)
 hostile_hub_life_LIBS := -lseccomp -lcap-ng
 hostile_hub_offences_SRCS := $(HUB_PEER)
@@ -22,6 +22,8 @@ hostile_hub_subscribe_SRCS := $(HUB_PEER)
 hostile_hub_subscribe_LIBS := -lseccomp -lcap-ng
 hostile_hub_share_SRCS := $(HUB_PEER)
 hostile_hub_share_LIBS := -lseccomp -lcap-ng
+hostile_hub_lines_SRCS := $(HUB_PEER)
+hostile_hub_lines_LIBS := -lseccomp -lcap-ng
 hostile_hub_workers_SRCS := $(HUB_PEER) $(HUB_OWN) tests/hostile/own_hub.c \
 	$(addprefix symbolizerd/symbols/,index.c index_keep.c lines_build.c frame_text.c line_table.c java_name.c utf8.c frame_names.c) ipc/batch_build.c ipc/short_name.c ipc/short_java.c common/hash_table.c \
 	common/wire.c common/container.c
@@ -37,7 +39,7 @@ hostile_hub_debug_LIBS := $(hostile_hub_workers_LIBS)
 hostile_hub_debuginfod_SRCS := $(hostile_hub_workers_SRCS)
 hostile_hub_debuginfod_LIBS := $(hostile_hub_workers_LIBS)
 
-$(O)/hostile/hub_life $(O)/hostile/hub_offences $(O)/hostile/hub_mutants $(O)/hostile/hub_exporters $(O)/hostile/hub_subscribe $(O)/hostile/hub_share $(O)/hostile/hub_names: | $(O)/bin/trifold-symbolizerd
+$(O)/hostile/hub_life $(O)/hostile/hub_offences $(O)/hostile/hub_mutants $(O)/hostile/hub_exporters $(O)/hostile/hub_subscribe $(O)/hostile/hub_share $(O)/hostile/hub_lines $(O)/hostile/hub_names: | $(O)/bin/trifold-symbolizerd
 
 HOSTILE += confine_symbolizerd
 hostile_confine_symbolizerd_SRCS := symbolizerd/worker/confine.c ipc/sealed.c \
