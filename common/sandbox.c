@@ -447,6 +447,7 @@ void sandbox_program_make(struct sandbox_program *p, const struct confinement *c
 	if (!r)
 		r = seccomp_export_bpf(ctx, fd);
 	seccomp_release(ctx);
+	errno = r ? -r : E2BIG;
 	if (!r)
 		len = pread(fd, p->v, sizeof(p->v), 0);
 	/* a full buffer may be less than there is */

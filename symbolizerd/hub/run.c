@@ -103,9 +103,15 @@ static void hub_run_on_heard(void *ctx)
 	hub->idle_ticks = 0;
 }
 
-static void hub_run_tick(struct hub *hub, uint64_t now)
+/* Who records or looks has lines as soon as they can be had. */
+static void hub_run_lines_late(struct hub *hub)
 {
 	source_lines_late(&hub->k.lines, hub->config.lines_late && !status_watched(&hub->status));
+}
+
+static void hub_run_tick(struct hub *hub, uint64_t now)
+{
+	hub_run_lines_late(hub);
 	loader_link_tick(&hub->loader);
 	jobs_tick(&hub->jobs, now);
 	loader_files_tick(&hub->loader_files);
@@ -134,6 +140,7 @@ static int hub_run_on_interval(struct ev_source *src, uint32_t events)
 	if (!hub_run_expired(src) || hub->phase >= HUB_WAIT_EXPORTER)
 		return 0;
 	loader_link_drain(&hub->loader);
+	hub_run_lines_late(hub);
 	interval_end(&hub->k, false);
 	hub_run_say_status(hub);
 	return hub_run_interval_set(hub);

@@ -432,8 +432,7 @@ void pass_trace(const struct pass *p, struct trace *tr)
 	tr->stack = TRACE_NO_STACK;
 	tr->former_ns = symbolize_former_ns(p, tr);
 	tr->waits = pass_trace_waits(p, tr);
-	if (!tr->waits)
-		tr->met = 0;
+	tr->met = 0;	/* also if it waits: its places have counted it */
 	tr->script = symbolize_script(p, tr);
 }
 

@@ -14,6 +14,8 @@
 _Static_assert(offsetof(struct line_place, entry) == 0, "entry comes first");
 _Static_assert(offsetof(struct line_function, entry) == 0, "likewise");
 _Static_assert(LINES_ASK <= JOB_WORDS_MAX, "a visit's places are a job");
+_Static_assert(LINES_LATE_GAP_MAX_NS + LINES_LATE_NS < LINES_IDLE_NS,
+	       "what waits is visited before its file is forgotten");
 
 void source_lines_share(struct source_lines *l, uint32_t percent, uint64_t now_ns)
 {
@@ -201,7 +203,9 @@ static bool source_lines_ask_for(struct source_lines *l, const struct executable
 	f = source_lines_file(l, t);
 	if (f->number != t->number)
 		*f = (struct line_file){ .number = t->number, .key = e->key };
-	if (!urgent && t->words.n >= LINES_LATE_WAITING)
+	/* there is room left for what is urgent */
+	if (!urgent && (t->words.n >= LINES_LATE_WAITING ||
+			l->visits.waiting >= LINES_WAITING / 4 * 3))
 		return false;
 	if (!visits_want(&l->visits, t, &off, urgent, now_ns))
 		return false;

@@ -39,7 +39,7 @@
 #define LINES_LATE_NS	60000000000ULL	/* others wait so long, unless their file is visited */
 #define LINES_LATE_WAITING	384u	/* and no more of a file */
 #define LINES_LATE_GAP_NS	20000000000ULL
-#define LINES_LATE_GAP_MAX_NS	320000000000ULL
+#define LINES_LATE_GAP_MAX_NS	160000000000ULL
 #define LINES_SOON_NS	2000000000ULL	/* samples wait for visits that begin until then */
 #define LINES_FD_NS	10000000000ULL	/* for the file's descriptor */
 #define LINES_TRIES	3

@@ -30,7 +30,7 @@ struct trace {
 	uint16_t n_kernel, n_user;
 	uint32_t space;		/* of its frames in memory of no file: jit.h; 0: none */
 	uint8_t waits;		/* in that pass: a frame waits for a worker */
-	uint8_t met;		/* samples that were not counted at their places, up to 255 */
+	uint8_t met;		/* samples since the last pass, up to 255 */
 	uint16_t script;	/* in that pass: word of the frame that says which program runs
 				 * (script.h); TRACE_NO_SCRIPT: none does */
 	uint64_t words[];

@@ -408,8 +408,11 @@ void visits_hurry_all(struct visits *m)
 	for (uint32_t i = 0; m->v && i < m->rules->targets; i++) {
 		struct visit_target *t = &m->v[i];
 
+		if (!t->number)
+			continue;
 		visits_shorten(m, t, visits_gap(m, t));
-		visits_hurry(m, t);
+		if (visits_frames(m, t) != t->asked)
+			visits_hurry(m, t);
 	}
 }
 

@@ -360,8 +360,33 @@ TEST(late_pauses_grow_to_minutes)
 		answer(&q, "f", false);
 	}
 	CHECK_EQ(first, 2);
-	/* after 0, 20, 60, 140, 300, 620 seconds, then each 320 */
-	CHECK(visits >= 9 && visits <= 11);
+	/* after 0, 20, 60, 140 seconds, then each 160 */
+	CHECK(visits >= 15 && visits <= 16);
+	end();
+}
+
+/* Nothing new is met for minutes: what waits is visited before its file is forgotten. */
+TEST(late_what_waits_is_visited)
+{
+	struct visit_question q;
+	struct executable *e;
+	uint64_t i = 0, from;
+
+	begin_late();
+	e = add(1, 7);
+	for (; i < 5; i++) {
+		now += LINES_LATE_GAP_MAX_NS;
+		source_lines_want(&l, e, OFF + i, LINES_HOT, interval, now);
+		CHECK(next(&q) == e);
+		answer(&q, "f", false);
+	}
+	source_lines_want(&l, e, OFF + i, LINES_HOT, interval, now);
+	want(e, OFF + i + 1);
+	for (from = now; !next(&q); now += SECOND) {
+		CHECK(now - from <= LINES_LATE_GAP_MAX_NS);
+		source_lines_sweep(&l, interval, now);
+	}
+	CHECK_EQ(q.n, 2);
 	end();
 }
 
@@ -402,6 +427,23 @@ TEST(late_single_samples_leave_room_for_others)
 	end();
 }
 
+/* A build that runs hundreds of programs once. */
+TEST(late_single_samples_of_many_files_leave_room)
+{
+	struct executable *e = NULL;
+
+	begin_late();
+	for (uint64_t i = 0; i < 20000; i++) {
+		if (i % 1000 == 0)
+			e = add((uint32_t)i / 1000 + 1, 7);
+		want(e, OFF + i);
+	}
+	CHECK_EQ(l.visits.waiting, LINES_WAITING / 4 * 3);
+	source_lines_want(&l, e, OFF, LINES_HOT, interval, now);
+	CHECK(l.visits.waiting == LINES_WAITING / 4 * 3 + 1 && !l.visits.lost);
+	end();
+}
+
 TEST(late_ends_when_somebody_watches)
 {
 	struct visit_question q;
@@ -429,6 +471,7 @@ TEST(late_ends_when_somebody_watches)
 	source_lines_late(&l, true);
 	now += LINES_GAP_MAX_NS;
 	want(e, OFF + 11);
+	want(add(2, 7), OFF);	/* nor is a new file's */
 	CHECK(!next(&q));
 	end();
 }

@@ -459,6 +459,14 @@ TEST(symbolize_counts_a_sample_once_for_its_lines)
 	source_lines_late(&lines, true);
 	s.pass.lines = &lines;
 	s.e->lines = s.e->named = true;
+	/* nor is one counted later that waited for something */
+	s.e->named = false;
+	s.e->jobs = 1;
+	a->met = 1;
+	pass_trace(&s.pass, a);
+	CHECK(a->waits && !a->met);
+	s.e->named = true;
+	s.e->jobs = 0;
 	a->met = b->met = 1;
 	for (int i = 0; i < 3; i++, s.pass.number++)
 		pass_trace(&s.pass, a);
