@@ -3,13 +3,16 @@
 
 All comparisons of one run of all tests together fail where nothing is wrong with
 probability CHANCE at most: each of them has an equal part of that, ALPHA, and bounds are
-exact for independent samples.  `make test` makes some 400 (130 of cases' stacks, 60 of the
-adversary's, 150 of Java's and Python's, 40 of others); test_chance.py checks the bounds.
+exact for independent samples.  `make test` makes some 600 (130 of cases' stacks, 60 of the
+adversary's, 150 of Java's and Python's, 30 of Go's, 230 of others); test_chance.py checks the
+bounds.
 """
 import math
 
+from live import say
+
 CHANCE = 1e-3
-COMPARISONS = 500
+COMPARISONS = 800
 ALPHA = CHANCE / COMPARISONS
 CHANGE = 0.05		# of rates and shares under attack, at most
 
@@ -58,6 +61,19 @@ def most(expected, alpha=ALPHA):
         above += math.exp(_log_poisson(expected, k))
         k -= 1
     return k + 1
+
+
+def share_of(what, stacks, want, share, minimum):
+    """Of [(frames, count)], which are so many at least, this share is as wanted, but for chance."""
+    total = sum(n for _, n in stacks)
+    good = sum(n for f, n in stacks if want(f))
+    wanted = least(share, total)
+    say(f"{what}: {good} of {total}")
+    if total >= minimum and good >= wanted:
+        return
+    for f, n in sorted(((f, n) for f, n in stacks if not want(f)), key=lambda x: -x[1])[:5]:
+        say(f"{n} {';'.join(f)}")
+    raise AssertionError(f"{what}: {good} of {total}, at least {wanted} of {minimum} or more wanted")
 
 
 def share_not_less(what, good, n, before):

@@ -8,7 +8,8 @@ import struct
 import subprocess
 import tempfile
 
-from live import LEARNING, ROOT, Skip, has_chain, say
+from chance import share_of
+from live import LEARNING, ROOT, Skip, has_chain
 from rows import Rows
 
 rows = Rows({"folded": [".folded"], "pprof": [".pb.gz"]}, seconds=6, hz=997)
@@ -53,6 +54,18 @@ def copy(exe, name):
     return shutil.copy(exe, os.path.join(tmp.name, name))
 
 
+# Where a thread's own stack begins, and goroutines that Go's runtime starts for itself.
+THREADS = ("runtime.mstart", "runtime.mcall")
+GOROUTINES = ("runtime.gcBgMarkWorker", "runtime.bgsweep", "runtime.bgscavenge", "runtime.forcegchelper")
+
+
+def is_runtimes(frames):
+    """What Go's runtime does for itself, whole, with nothing of the program in it: on a busy machine it schedules
+    more.  A stack of the program's that lost its callers ends otherwise, or in a frame that is not the runtime's."""
+    begins = frames[0] in THREADS or (frames[0] == "runtime.goexit" and frames[1:2] and frames[1] in GOROUTINES)
+    return begins and all(f.startswith("runtime.") for f in frames)
+
+
 def users(t, name):
     """[(frames, count)] of a program, frames without the process and the kernel's;
     without samples that came before their program's table."""
@@ -64,16 +77,9 @@ def users(t, name):
     return found
 
 
-def share(stacks, want, what, least, minimum=50):
-    """At least this share of stacks, of which there are not too few, is as wanted."""
-    total = sum(n for _, n in stacks)
-    good = sum(n for f, n in stacks if want(f))
-    say(f"{what}: {good} of {total}")
-    if total < minimum or good < least * total:
-        bad = [(n, ";".join(f)) for f, n in stacks if not want(f)]
-        for n, f in sorted(bad, reverse=True)[:5]:
-            say(f"{n} {f}")
-        raise AssertionError(f"{what}: {good} of {total}")
+def judged(stacks, want, what, share, minimum=50):
+    """This share of stacks, but for chance, is as wanted, without the runtime's own."""
+    share_of(what, [(f, n) for f, n in stacks if not is_runtimes(f)], want, share, minimum)
 
 
 def complete(frames):
@@ -97,19 +103,18 @@ def variants(t):
     yield
     for e in exes:
         name = os.path.basename(e)
-        share(users(t, name), lambda f: f[:len(CHAIN)] == CHAIN, name, 0.95)
+        judged(users(t, name), lambda f: f[:len(CHAIN)] == CHAIN, name, 0.95)
     stacks = t.pprof()
     for e, p in zip(exes, running):
         want = p.said.split("\n\n")[0].splitlines()
         name = os.path.basename(e)
         got = []
         for labels, frames, n in stacks:
-            if labels.get("comm") != name:
-                continue
             at = [i for i, f in enumerate(frames) if f.startswith("main.burn ")]
-            got.append((frames[at[-1] + 1:] if at else [], n))
+            if labels.get("comm") == name and at:	# whether all are there was judged
+                got.append((frames[at[-1] + 1:], n))
         assert len(want) == len(CHAIN) - 1, want
-        share(got, lambda f, want=want: f == want, name + ": files and lines", 0.95)
+        share_of(name + ": files and lines", got, lambda f, want=want: f == want, 0.95, 50)
 
 
 @rows.test
@@ -120,9 +125,9 @@ def goroutines(t):
     t.start(copy(exe, "go_deep"), LIFE, "deep", "700")
     yield
     deep = CHAIN[:3] + ["main.deep"] * 701 + CHAIN[3:]
-    share(users(t, "go_deep"), lambda f: f[:len(deep)] == deep, "deep", 0.95)
-    share(users(t, "go_routine"),
-          lambda f: f[0] == CHAIN[0] and has_chain(f, CHAIN[3:]), "goroutine", 0.9)
+    judged(users(t, "go_deep"), lambda f: f[:len(deep)] == deep, "deep", 0.95)
+    judged(users(t, "go_routine"),
+           lambda f: f[0] == CHAIN[0] and has_chain(f, CHAIN[3:]), "goroutine", 0.9)
 
 
 @rows.test
@@ -135,20 +140,17 @@ def stack_switches(t):
     yield
     found = {m: users(t, "go_" + m) for m in modes}
     for m in modes:
-        share(found[m], complete, m + ": complete", 0.99)
+        share_of(m + ": complete", found[m], complete, 0.99, 50)
     under = [(f, n) for f, n in found["allocate"] if "runtime.systemstack" in f]
-    share(under, lambda f: f[0] == "runtime.goexit" and
-          not f[f.index("runtime.systemstack") - 1].startswith("["), "systemstack", 0.99, 10)
+    share_of("systemstack", under, lambda f: f[0] == "runtime.goexit" and
+             not f[f.index("runtime.systemstack") - 1].startswith("["), 0.99, 10)
     assert any("main.allocate" in f and f.index("main.allocate") <
                f.index("runtime.systemstack") for f, _ in under), "main below systemstack"
-    share(found["calls"], lambda f: has_chain(f, ["main.main", "main.calls"]),
-          "system calls", 0.9)
-    share(found["clock"], lambda f: has_chain(f, ["main.main", "main.clock"]),
-          "the vDSO", 0.9)
+    judged(found["calls"], lambda f: has_chain(f, ["main.main", "main.calls"]), "system calls", 0.9)
+    judged(found["clock"], lambda f: has_chain(f, ["main.main", "main.clock"]), "the vDSO", 0.9)
     assert any(re.search("clock_gettime|vdso", f[-1]) for f, _ in found["clock"])
     handlers = [(f, n) for f, n in found["signals"] if "runtime.sigtramp" in f]
-    share(handlers, lambda f: f[0] == "runtime.goexit" or f[0].startswith("runtime.m"),
-          "handlers", 0.99, 1)
+    share_of("handlers", handlers, lambda f: f[0] == "runtime.goexit" or f[0].startswith("runtime.m"), 0.99, 1)
     assert any(f[f.index("runtime.sigtramp") - 1].startswith("runtime.sigreturn")
                for f, _ in handlers), "the trampoline's name"
 
@@ -160,18 +162,15 @@ def cgo(t):
     t.start(copy(exe, "go_c"), LIFE, "calls")
     t.start(copy(exe, "go_c_go"), LIFE, "back")
     yield
-    # a busy machine has the runtime schedule more, on stacks of its own
-    c, c_go = ([(f, n) for f, n in users(t, name) if f[0] not in ("runtime.mstart", "runtime.mcall")]
-               for name in ("go_c", "go_c_go"))
     start = CHAIN[:3]
     # Go before 1.21: asmcgocall has no frame, so its caller is missing
-    share(c, lambda f: f[:5] == start + ["main.calls", "main._Cfunc_c_outer"] and
-          has_chain(f, ["runtime.asmcgocall", "c_outer", "c_burn"]), "C", 0.9)
-    share(c_go,
-          lambda f: f[:5] == start + ["main.callsBack", "main._Cfunc_c_back"] and
-          has_chain(f, ["runtime.asmcgocall", "c_back", "goCallback", "crosscall2",
-                        "runtime.cgocallback"]) and
-          f[-2:] == ["main.goCallback", "main.burn"], "Go called by C", 0.9)
+    judged(users(t, "go_c"), lambda f: f[:5] == start + ["main.calls", "main._Cfunc_c_outer"] and
+           has_chain(f, ["runtime.asmcgocall", "c_outer", "c_burn"]), "C", 0.9)
+    judged(users(t, "go_c_go"),
+           lambda f: f[:5] == start + ["main.callsBack", "main._Cfunc_c_back"] and
+           has_chain(f, ["runtime.asmcgocall", "c_back", "goCallback", "crosscall2",
+                         "runtime.cgocallback"]) and
+           f[-2:] == ["main.goCallback", "main.burn"], "Go called by C", 0.9)
 
 
 rows.run()
