@@ -4,6 +4,7 @@
 A row is a generator: it starts its programs, yields, and judges what was recorded.
 Several outputs, of other formats or options, are of recorders beside one `trifold run`.
 """
+import collections
 import contextlib
 import functools
 import os
@@ -20,6 +21,8 @@ VISITS = ("line_visits", "line_put_off", "jit_visits", "managed_visits")
 SHARES = "[limits]\ncpu_share = 50\nlines_share = 50\n"	# other tests' programs want names, too
 KNOWN = 60		# s
 LEARN = 10		# s
+ENOUGH = 200		# samples of each program, at least, though others compete
+AT_MOST = 90		# s that a recording takes for that
 QUIET = 3		# s; JIT_GAP_NS of symbolizerd/knowledge/jit.h is 2, LINES_GAP_NS of source_lines.h 1
 
 
@@ -47,6 +50,16 @@ def tell(p, number):
 def has_ended(p):
     """Its number stays its own."""
     return os.waitid(os.P_PID, p.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+
+def used_by_sessions():
+    """{process that leads a session: CPU time that all of it has used, ended children too, s}"""
+    used = collections.Counter()
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", errors="replace") as f:
+            stat = f.read().rpartition(")")[2].split()
+            used[int(stat[3])] += sum(map(int, stat[11:15])) / os.sysconf("SC_CLK_TCK")
+    return used
 
 
 def counters():
@@ -106,7 +119,8 @@ class Row:
 
 
 class Rows:
-    """outputs: {key: words}, of which the first is an ending, the rest options of `trifold record`."""
+    """outputs: {key: words}, of which the first is an ending, the rest options of `trifold record`; a recording takes
+    so many seconds, and longer on a busy machine: until each program had the CPU time of ENOUGH samples."""
 
     def __init__(self, outputs, seconds, hz):
         self.outputs, self.seconds, self.hz = outputs, seconds, hz
@@ -120,11 +134,11 @@ class Rows:
     def path(self, name):
         return os.path.join(self.tmp, name)
 
-    def start(self, *words, nice=0, **more):
-        """Start a program, which goes on until it is killed; .said is what it said by then."""
+    def start(self, *words, nice=0, burning=1, **more):
+        """Start a program, which goes on until it is killed; .said is what it said by then.  burning: processes."""
         p = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
                              **{"preexec_fn": leads_a_session, **more})
-        p.nice = nice
+        p.nice, p.burning = nice, burning
         self.running.append(p)
         return p
 
@@ -146,7 +160,21 @@ class Rows:
 
     def _words(self, key):
         ending, *options = self.outputs[key]
-        return [TRIFOLD, "record", "--output", self.out(key), "--duration", str(self.seconds), *options]
+        return [TRIFOLD, "record", "--output", self.out(key), *options, "--all", "--", "sh", "-c", "echo; exec cat"]
+
+    def _burn(self):
+        """For self.seconds, and until each program that has not ended had its CPU time."""
+        begin, before = time.time(), used_by_sessions()
+        def starved():
+            now = used_by_sessions()
+            return [p for p in self.running if not has_ended(p) and
+                    now[p.pid] - before[p.pid] < p.burning * ENOUGH / self.hz]
+        time.sleep(self.seconds)
+        while starved() and time.time() < begin + AT_MOST:
+            time.sleep(0.2)
+        say(f"recorded for {time.time() - begin:.1f} s")
+        for p in starved():
+            say(f"had too little CPU time: {p.args}"[:300])
 
     def _beside(self):
         """All outputs, RECORDERS at a time, beside a `trifold run` that knows the programs."""
@@ -163,9 +191,16 @@ class Rows:
                 tell(p, signal.SIGCONT)
             learn()
             for i in range(0, len(keys), RECORDERS):
-                recorders = [subprocess.Popen(self._words(k), stderr=subprocess.PIPE, text=True,
-                                              preexec_fn=ends_with_us) for k in keys[i:i + RECORDERS]]
+                recorders = [subprocess.Popen(self._words(k), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                              stderr=subprocess.PIPE, text=True, preexec_fn=ends_with_us)
+                             for k in keys[i:i + RECORDERS]]
                 for p in recorders:
+                    p.stdout.readline()		# it records
+                self._burn()
+                for p in recorders:
+                    p.stdin.close()		# its command ends, and with that the recording
+                for p in recorders:
+                    p.stdin = None
                     said = p.communicate(timeout=120)[1]
                     assert p.returncode == 0, said
         finally:

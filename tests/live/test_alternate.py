@@ -78,7 +78,7 @@ def start(t, programs, files):
         script.append(f"mkdir -p {os.path.dirname(at)} && cp {path} {at}")
     script += [f"({p.exe} {p.name} &)" for p in programs]
     t.start("unshare", "-m", "--fork", "--pid", "--kill-child", "sh", "-ec",
-            " && ".join(script) + "\nexec sleep 600")
+            " && ".join(script) + "\nexec sleep 600", burning=len(programs))
 
 
 def stacks_of(t, program):

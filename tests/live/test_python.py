@@ -274,7 +274,7 @@ def short_lives(t):
     """scripts of 50 ms: names in every sample, which could not be read afterwards"""
     path = shutil.copy(os.path.realpath(next(iter(pythons()))), t.path("python-short"))
     # before the others, of which there may be many
-    t.start("sh", "-c", f"while :; do {path} -S -E {os.path.join(HERE, 'python_short.py')}; done", nice=-15)
+    t.start("sh", "-c", f"while :; do {path} -S -E {os.path.join(HERE, 'python_short.py')}; done", nice=-15, burning=2)
     yield
     stacks = [([x.rpartition(" ")[0] for x in reversed(f)], n) for labels, f, n in t.pprof()
               if labels.get("comm", "").startswith("python-short")]

@@ -89,7 +89,7 @@ def test(python, number):
     def agrees(t):
         said = t.path(f"agree-{number}.json")
         p = t.start(python, "-S", os.path.join(HERE, "python_agree.py"), spin(t), str(PLACES), str(MS), said,
-                    nice=-10)		# before the many programs of a test beside this one
+                    nice=-10, burning=4)	# before the many programs of a test beside this one
         yield
         with open(said, encoding="utf-8") as f:
             truth = [[(name, os.path.basename(file), line) for name, file, line in stack]
