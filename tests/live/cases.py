@@ -6,6 +6,7 @@ pattern says what its stacks are, from the root to the leaf.
 """
 import collections
 import contextlib
+import json
 import os
 import platform
 import re
@@ -14,21 +15,24 @@ import signal
 import subprocess
 import time
 
+from accounts import Watcher
 from chance import least
-from live import LEARNING, ROOT, Skip, ends_with_us, leaving_nothing, record, say, scratch, tap, timed
+from live import (LEARNING, ROOT, TRIFOLD, Skip, ends_with_us, leaving_nothing, say, scratch, sessions_burn, tap, timed)
 
 HERE = os.path.join(ROOT, "tests", "live", "cases")
-SECONDS = 10
+SECONDS = 7
 FREQUENCY = 499
+ENOUGH = 60	# samples of each program, at least, though others compete
 # Some 45 programs and their libraries are new to the recording, all at once:
-# their tables and names are there after so long, on a busy machine somewhat
-# later; how soon they are under ordinary loads, load_samples.py asks.  From
-# then on all samples count.
-SETTLED_MS, SETTLED_LATEST_MS = 3000, 6000
+# their tables and names are there after so many seconds and when no file waits,
+# the last of them somewhat later; how soon they are under ordinary loads,
+# load_samples.py asks.  From then on all samples count.
+SETTLED, LATEST_MS = 3, 3000
+KNOWN = 60	# s, at most
 # Of those at least so many are as they should be (docs/SUPPORT.md), less what may be
 # chance, where a case does not say otherwise.
 SHARE = 0.99
-LIFE = 90	# seconds after which a program that was forgotten ends
+LIFE = 600	# seconds after which a program that was forgotten ends
 
 
 def pattern(text):
@@ -89,14 +93,14 @@ class Case:
     def total(self):
         return sum(self.mine.values())
 
-    def settle(self):
-        """Count the samples from the time on when all tables were there."""
+    def settle(self, settled):
+        """Count the samples from the time on when all tables were there, ms."""
         p = pattern(self.stack)
         learned = max((t for t, f in self.samples
-                       if t < SETTLED_LATEST_MS and set(LEARNING) & set(f)
+                       if t < settled + LATEST_MS and set(LEARNING) & set(f)
                        and not p.fullmatch(";".join(f[1:]) + ";")), default=0)
         for t, frames in self.samples:
-            if t < SETTLED_MS or t <= learned:
+            if t < settled or t <= learned:
                 self.early += 1
             else:
                 self.mine[tuple(frames)] += 1
@@ -200,6 +204,22 @@ class Cases:
             except Exception as e:
                 c.error = e
 
+    def record(self, out):
+        """Until each program had its CPU time since all files were known: when that was, s since 1970."""
+        p = subprocess.Popen([TRIFOLD, "record", "--output", out, "--frequency", str(FREQUENCY), "--all", "--",
+                              "sh", "-c", "echo; exec cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE, text=True, preexec_fn=ends_with_us)
+        p.stdout.readline()		# it records
+        time.sleep(SETTLED)
+        end = time.time() + KNOWN
+        while time.time() < end and (Watcher.once() or {"hub.exes_waiting": 1})["hub.exes_waiting"]:
+            time.sleep(0.05)
+        known = time.time()
+        sessions_burn(SECONDS, {x: ENOUGH / FREQUENCY for x in self.running})
+        said = p.communicate(timeout=300)[1]
+        assert p.returncode == 0, said
+        return known
+
     def profile(self):
         with scratch() as self.tmp:
             try:
@@ -207,8 +227,11 @@ class Cases:
                 self.make_all()
                 say(f"{len(self.running)} programs, started in {time.time() - started:.1f} s")
                 out = self.path("out.firefox.json")
-                record(out, "--duration", str(SECONDS), "--frequency", str(FREQUENCY))
+                known = self.record(out)
                 samples = timed(out)
+                with open(out, encoding="utf-8") as f:
+                    settled = 1000 * known - json.load(f)["meta"]["startTime"]
+                say(f"settled after {settled / 1000:.1f} s")
             finally:
                 self.stop()
         self.profiled = True
@@ -217,7 +240,7 @@ class Cases:
             if frames[0] in by_name:
                 by_name[frames[0]].samples.append((time_ms, frames))
         for c in self.cases:
-            c.settle()
+            c.settle(settled)
 
     def run(self):
         def judged(c):

@@ -4,7 +4,6 @@
 A row is a generator: it starts its programs, yields, and judges what was recorded.
 Several outputs, of other formats or options, are of recorders beside one `trifold run`.
 """
-import collections
 import contextlib
 import functools
 import os
@@ -13,7 +12,8 @@ import subprocess
 import time
 
 from accounts import Watcher
-from live import TRIFOLD, Skip, ends_with_us, folded, leaving_nothing, learned, say, scratch, tap, wait_for
+from live import (TRIFOLD, Skip, ends_with_us, folded, has_ended, leaving_nothing, learned, say, scratch, sessions_burn,
+                  tap, wait_for)
 from pprof import read_pprof
 
 RECORDERS = 4		# beside a `trifold run`, at a time: SUBSCRIBERS of symbolizerd/hub/status.h but the viewer
@@ -22,7 +22,6 @@ SHARES = "[limits]\ncpu_share = 50\nlines_share = 50\n"	# other tests' programs 
 KNOWN = 60		# s
 LEARN = 10		# s
 ENOUGH = 200		# samples of each program, at least, though others compete
-AT_MOST = 90		# s that a recording takes for that
 QUIET = 3		# s; JIT_GAP_NS of symbolizerd/knowledge/jit.h is 2, LINES_GAP_NS of source_lines.h 1
 
 
@@ -45,21 +44,6 @@ def tell(p, number):
     """Send a signal to a process and all others of its group."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(p.pid, number)
-
-
-def has_ended(p):
-    """Its number stays its own."""
-    return os.waitid(os.P_PID, p.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-
-
-def used_by_sessions():
-    """{process that leads a session: CPU time that all of it has used, ended children too, s}"""
-    used = collections.Counter()
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", errors="replace") as f:
-            stat = f.read().rpartition(")")[2].split()
-            used[int(stat[3])] += sum(map(int, stat[11:15])) / os.sysconf("SC_CLK_TCK")
-    return used
 
 
 def counters():
@@ -162,20 +146,6 @@ class Rows:
         ending, *options = self.outputs[key]
         return [TRIFOLD, "record", "--output", self.out(key), *options, "--all", "--", "sh", "-c", "echo; exec cat"]
 
-    def _burn(self):
-        """For self.seconds, and until each program that has not ended had its CPU time."""
-        begin, before = time.time(), used_by_sessions()
-        def starved():
-            now = used_by_sessions()
-            return [p for p in self.running if not has_ended(p) and
-                    now[p.pid] - before[p.pid] < p.burning * ENOUGH / self.hz]
-        time.sleep(self.seconds)
-        while starved() and time.time() < begin + AT_MOST:
-            time.sleep(0.2)
-        say(f"recorded for {time.time() - begin:.1f} s")
-        for p in starved():
-            say(f"had too little CPU time: {p.args}"[:300])
-
     def _beside(self):
         """All outputs, RECORDERS at a time, beside a `trifold run` that knows the programs."""
         with open(self.path("rows.conf"), "w", encoding="ascii") as f:
@@ -196,7 +166,7 @@ class Rows:
                              for k in keys[i:i + RECORDERS]]
                 for p in recorders:
                     p.stdout.readline()		# it records
-                self._burn()
+                sessions_burn(self.seconds, {p: p.burning * ENOUGH / self.hz for p in self.running})
                 for p in recorders:
                     p.stdin.close()		# its command ends, and with that the recording
                 for p in recorders:
