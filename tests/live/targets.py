@@ -3,9 +3,12 @@
 import contextlib
 import os
 import shutil
+import signal
 import subprocess
+import time
 
-from live import Skip, compile_c, folded, say, scratch, wait_for
+from accounts import Watcher
+from live import TRIFOLD, Skip, burns, compile_c, cpu_time, ends_with_us, folded, say, scratch, wait_for
 
 HEX64 = "0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f9"
 
@@ -21,6 +24,45 @@ def programs(*names, noise=True):
         if noise:
             stack.enter_context(running(os.path.join(tmp, "noise"), "twin", "left", "100"))
         yield tmp
+
+
+class Recording:
+    """`trifold record`; .said when it has ended."""
+    def __init__(self, *words):
+        self.said = None
+        self.p = subprocess.Popen(words, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                                  preexec_fn=ends_with_us)
+
+    def ends(self):
+        """By itself, since what it records has ended."""
+        wait_for(lambda: self.p.poll() is not None)
+
+
+@contextlib.contextmanager
+def recording(output, *args, within=()):
+    """A Recording that samples when the body begins, and ends with it."""
+    r = Recording(*within, TRIFOLD, "record", "--output", output, *args)
+    try:
+        wait_for(lambda: r.p.poll() is not None or ((a := Watcher.once()) and a.frequency))
+        yield r
+    finally:
+        r.p.send_signal(signal.SIGINT)
+        r.said = r.p.communicate(timeout=300)[1]
+    assert r.p.returncode == 0, r.said
+
+
+def record_long(output, seconds, cpu, pids, *args):
+    """Record for so many seconds by the clock, and until each of these had so much CPU time in it."""
+    with recording(output, *args):
+        until = {pid: cpu_time(pid) + cpu for pid in pids}
+        time.sleep(seconds)
+        wait_for(lambda: all(cpu_time(pid) >= at for pid, at in until.items()), 300)
+
+
+def record_of(output, *args, pids=(), within=()):
+    """Record until each of these processes had so much CPU time that it has samples, whatever else runs."""
+    with recording(output, *args, "--frequency", "199", within=within):
+        burns(0.5, *pids)
 
 
 @contextlib.contextmanager
