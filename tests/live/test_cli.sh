@@ -47,6 +47,28 @@ exits() {
 	[ $got = "$want" ]
 }
 
+# COMMAND... is true at last; how long only says when a test that fails does so
+until_it() {
+	for _ in $(seq 1200); do
+		"$@" >>log 2>&1 && return
+		sleep 0.1
+	done
+	echo "in vain: $*" >>log
+}
+
+has_line() {
+	grep -q "$1" "$2"
+}
+
+# its daemons, but for the children of those
+daemons() {
+	pgrep -P $pid -f 'trifold-[a-z]* --uid'
+}
+
+gone() {
+	! kill -0 "$@"
+}
+
 # no file, and no daemon whose parent is gone
 nothing_left() {
 	[ ! -e /run/trifold ] && ! ls | grep '\.tmp$' && ! ps -eo ppid,stat,args |
@@ -118,19 +140,21 @@ check "nothing is left" nothing_left
 # one that runs, and what others may do to it
 "$T" run --output c.html 2>err &
 pid=$!
-for _ in $(seq 50); do
-	sleep 0.1
-	# a signal before it profiles would be a failure
-	grep -q 'until Ctrl-C' err && "$T" status >status.txt 2>>log && break
-done
+# a signal before it profiles would be a failure
+until_it has_line 'until Ctrl-C' err
+until_it sh -c '"$0" status >status.txt' "$T"
 check "status prints the accounts" grep -q 'under way .*: agrees' status.txt
 check "a second one is refused" exits 1 "$T" run --output d.html
+another() {
+	local now
+	now=$(pgrep -P $pid -f "trifold-$1 --uid") && [ "$now" != "$2" ]
+}
 for d in symbolizerd exporterd loaderd viewer; do
-	pkill -KILL -P $pid -f trifold-$d
-	sleep 0.5
+	died=$(pgrep -P $pid -f "trifold-$d --uid")
+	kill -KILL "$died"
+	until_it another $d "$died"
 done
-check "daemons that died are running again" \
-	[ "$(pgrep -P $pid -f 'trifold-[a-z]* --uid' | wc -l)" = 4 ]
+check "daemons that died are running again" [ "$(daemons | wc -l)" = 4 ]
 kill -INT $pid
 wait $pid
 check "Ctrl-C is status 0" [ $? = 0 ]
@@ -145,15 +169,12 @@ check "the profile is there" [ -s c.html ]
 check "run samples at 19 Hz" grep -q '"frequency":19,' c.html
 check "nothing is left" nothing_left
 
-# the command does not mind SIGTERM, so there is time for the second
-"$T" record --output e.html -- sh -c 'trap "" TERM; echo >began; exec sleep 60' 2>err &
+# the command says that SIGTERM came, and does not end, so there is time for the second
+"$T" record --output e.html -- sh -c 'trap "echo >asked" TERM; echo >began; while :; do sleep 0.1; done' 2>err &
 pid=$!
-for _ in $(seq 300); do
-	[ -e began ] && break
-	sleep 0.1
-done
+until_it [ -e began ]
 kill -TERM $pid
-sleep 0.3
+until_it [ -e asked ]
 kill -TERM $pid
 wait $pid
 check "ended twice is status 1" [ $? = 1 ]
@@ -166,13 +187,13 @@ check "nothing is left" nothing_left
 # what a killed one leaves may not become a lock in an ordinary user's hand
 "$T" run --output f.html 2>>log &
 pid=$!
-for _ in $(seq 50); do
-	sleep 0.1
-	"$T" status >>log 2>&1 && break
-done
+until_it "$T" status
+left=$(daemons)
 kill -KILL $pid
 wait $pid 2>>log
-sleep 0.5
+for p in $left; do
+	until_it gone "$p"
+done
 setpriv --reuid 65534 --regid 65534 --clear-groups \
 	flock -n /run/trifold/lock sleep 20 2>>log &
 holder=$!
