@@ -323,11 +323,11 @@ def answer_of_4_mib_is_read_and_one_byte_more_is_refused():
 
 @case
 def slow_receiver_is_cut_off_and_tried_again():
-    env = {"OTEL_EXPORTER_OTLP_TIMEOUT": "500"}
+    env = {"OTEL_EXPORTER_OTLP_TIMEOUT": "3000"}	# a receiver that answers does so sooner on a busy machine, too
     with Stage(script="hang,200", env=env) as s:
         start = time.time()
         outcomes(s, ["delivered"])
-        assert time.time() - start > 0.9
+        assert time.time() - start > 2.9
         equal(len(s.requests()), 2)
         s.stop()
 
@@ -353,7 +353,7 @@ def name_that_does_not_exist_is_tried_again():
     with Stage(receiver=False, host="no-such-host.invalid") as s:
         equal(s.hub.accept(), (0, {}))
         ident = s.hub.batch(BATCH, 20)
-        wait_for(lambda: "cannot send" in s.log(), 30)
+        wait_for(lambda: "cannot send" in s.log())
         s.stop()
         equal(s.hub.done(), Done(ident, 20, "gave_up"))
 

@@ -446,7 +446,7 @@ def mistakes_are_said():
                         ("URLS", " ".join(["http://x"] * 9))):
         with Stage(env={"TRIFOLD_DEBUGINFOD_URLS": "http://127.0.0.1:1",
                         f"TRIFOLD_DEBUGINFOD_{name}": value}, receiver=False) as s:
-            equal(s.exporter.wait(20), 2)
+            equal(s.exporter.wait(60), 2)
             assert f"TRIFOLD_DEBUGINFOD_{name}" in s.log()
 
 

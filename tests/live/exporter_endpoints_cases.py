@@ -119,7 +119,7 @@ def successor_gets_what_the_first_endpoint_did_not_answer():
             s.hub.batch(BATCH, 20)
         wait_for(lambda: s.requests() and other.requests())
         s.exporter.send_signal(signal.SIGHUP)
-        equal(s.exporter.wait(5), 0)
+        equal(s.exporter.wait(30), 0)
         # the others have all of it, the hub keeps it for the first
         equal(len(other.requests()), 3)
         equal(s.hub.done(), None)
@@ -268,7 +268,7 @@ def batch_that_was_begun_is_finished_before_a_successor_comes():
         s.hub.batch(BATCH, 20)
         equal(s.hub.done(), Done(ident, 10, "delivered"))
         s.exporter.send_signal(signal.SIGHUP)
-        equal(s.exporter.wait(5), 0)
+        equal(s.exporter.wait(30), 0)
         equal(s.hub.done(), Done(ident, 10, "delivered"))
         equal(s.hub.done(), None)
         equal(len(s.requests()), 3)

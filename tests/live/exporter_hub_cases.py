@@ -78,7 +78,7 @@ def hub_that_went_away_is_told_later():
         equal(s.hub.accept(), (40, {}))
         s.hub.go()
         wait_for(lambda: len(s.requests()) == 2)
-        time.sleep(0.3)
+        s.settle()
         s.hub.come()
         equal(s.hub.accept(), (0, {"delivered": 40}))
         s.hub.drop()
@@ -271,7 +271,7 @@ def sigterm_waits_for_the_recorder():
         assert s.exporter.poll() is None
         s.recorder.done(rec, samples)
         equal(s.hub.done(), Done(ident, 20, "delivered"))
-        equal(s.exporter.wait(2), 0)
+        equal(s.exporter.wait(60), 0)
 
 
 if __name__ == "__main__":

@@ -117,7 +117,7 @@ def sighup_leaves_the_rest_to_the_successor():
         ids = [s.hub.batch(BATCH, 20) for _ in range(4)]
         wait_for(lambda: len(kept(d)) == 4)
         s.exporter.send_signal(signal.SIGHUP)
-        equal(s.exporter.wait(10), 0)
+        equal(s.exporter.wait(60), 0)
         s.hub.drop()
         s.run()
         equal(s.hub.accept(), (80, {}))
@@ -331,7 +331,7 @@ def files_that_vanish_are_given_up():
 def a_directory_that_is_not_its_own_stops_the_start():
     def refused(path, text, **how):
         with stage(path, receiver=False, **how) as s:
-            equal(s.exporter.wait(10), 1)
+            equal(s.exporter.wait(60), 1)
             assert text in s.log(), s.log()
 
     with directory("spool") as d:

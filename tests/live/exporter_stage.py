@@ -144,6 +144,18 @@ class Stage:
     def requests(self):
         return requests_in(self.dir)
 
+    def rests(self):
+        """exporterd has done what it can for now: it sleeps, and goes on doing so, though others may have the CPU."""
+        with open(f"/proc/{self.exporter.pid}/stat") as f:
+            return f.read().rpartition(")")[2].split()[0] == "S"
+
+    def settle(self):
+        """It has taken what was sent before."""
+        quiet = 0
+        while quiet < 6:
+            quiet = quiet + 1 if self.rests() else 0
+            time.sleep(0.05)
+
     def log(self):
         self.err.flush()
         with open(f"{self.dir}/log") as f:

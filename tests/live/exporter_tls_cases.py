@@ -26,7 +26,7 @@ class Collector:
             self.proc = subprocess.Popen([RUN, collector_cache(), str(stage.port), self.out],
                                          stdout=log, stderr=log, env={**os.environ, **env})
         stage.procs.append(self.proc)
-        wait_for(lambda: listens(stage.port), 30)
+        wait_for(lambda: listens(stage.port))
 
     def taken(self):
         return open(self.out).read().count("\n") if os.path.exists(self.out) else 0
