@@ -10,12 +10,15 @@ import os
 import re
 import subprocess
 import tempfile
+import time
 
+from chance import least
 from hotspot import (HERE, KNOWN, NO_NAME, cpu_limit, jdks, javac, judge, marks, profile,
                      samples_of, stacks_of, when_known)
 from live import Skip, Suite, burns, record, say
 from pages import copy_on_disk, going, page_out, paged_out
 from pprof import read_pprof
+from targets import record_long, recording
 
 suite = Suite()
 tmp = tempfile.TemporaryDirectory(prefix="trifold-test-hotspot-")
@@ -57,13 +60,14 @@ def classes():
 
 class Run:
     """A program: HotspotLoad with these flags and words, or words of another class; it ends after so many seconds
-    of CPU time, or by itself."""
-    def __init__(self, flags, *words, cpu=1, times=1):
-        self.flags, self.words, self.cpu, self.times = flags, words, cpu, times
+    of CPU time, or by itself; first: before what runs beside it."""
+    def __init__(self, flags, *words, cpu=1, times=1, first=False):
+        self.flags, self.words, self.cpu, self.times, self.first = flags, words, cpu, times, first
 
     def row(self):
         words = self.words if self.words[0].startswith("Hotspot") else ("HotspotLoad", "120", *self.words)
-        return cpu_limit(self.cpu), ["-Xmx256m", *self.flags, "-cp", classes(), *words], self.times
+        before = ["nice", "-n", "-15"] if self.first else []
+        return before + cpu_limit(self.cpu), ["-Xmx256m", *self.flags, "-cp", classes(), *words], self.times
 
 
 SHARED = []		# (JDKs, function) of each test that shares recordings
@@ -158,7 +162,7 @@ def compilers(jdk):
         good = sum(n for m, line, file, n in seen
                    if line == want[m] and file.endswith("HotspotLoad.java"))
         say(f"{jdk.feature} {what}: {good} of {total} with their line")
-        assert total > 300 and good >= 0.99 * total, [x for x in seen if x[1] != want[x[0]]][:5]
+        assert total > 300 and good >= least(0.99, total), [x for x in seen if x[1] != want[x[0]]][:5]
 
 
 @shared(thorough)
@@ -249,7 +253,7 @@ def class_archive_paged_out():
             good = sum(n for line, n in lined if line == marks()[mode])
             total = sum(n for _, n in lined)
             say(f"{good} of {total} with their line")
-            assert total > 100 and good >= 0.99 * total, lined[:5]
+            assert total > 100 and good >= least(0.99, total), lined[:5]
 
 
 @contextlib.contextmanager
@@ -292,7 +296,7 @@ def out_of_memory(jdk, modes):
         for p in running:
             with going(p.pid, ".jsa"):
                 assert page_out(p.pid, ".jsa") > 1 << 20
-        record(OUT, *of(running), "--duration", "6", "--frequency", "997")
+        record_long(OUT, 6, 0.5, [p.pid for p in running], *of(running), "--frequency", "997")
     stacks = stacks_of(OUT)
     return [[s for s in stacks if s.pid == p.pid] for p in running]
 
@@ -324,7 +328,7 @@ def files_paged_out():
             with going(p.pid, "/libjvm.so") if words else contextlib.nullcontext():
                 assert page_out(p.pid) > 8 << 20
         with paged_out([p.pid for p in running]):
-            record(OUT, "--duration", "6", "--frequency", "499")
+            record_long(OUT, 6, 0.5, [p.pid for p in running], "--duration", "900", "--frequency", "499")
     by_pid = collections.defaultdict(list)
     for s in stacks_of(OUT):
         by_pid[s.pid].append(s)
@@ -345,7 +349,7 @@ def depth(jdk):
         total = sum(s.count for s in java)
         good = sum(s.count for s in java if s.methods.count("HotspotLoad.deep") == 61)
         say(f"{good} of {total} with 61 frames")
-        assert good >= 0.99 * total, [s.methods.count("HotspotLoad.deep") for s in java][:20]
+        assert good >= least(0.99, total), [s.methods.count("HotspotLoad.deep") for s in java][:20]
 
 
 # --- threads --------------------------------------------------------------------------
@@ -439,14 +443,14 @@ def many_methods():
     say(f"{total} samples, {len(seen)} methods, {nameless} with a frame without a name, "
         f"{broken} broken")
     assert total > 1500 and len(seen) > 1000 and nameless == 0
-    assert broken <= 0.01 * total
+    assert total - broken >= least(0.99, total)
 
 
 @shared(thorough)
 def unloading(jdk):
     """classes that are loaded, run and are unloaded, each with its own loader"""
     flags = ["-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,HotspotGuest.guestBurn"]
-    stacks, = yield [Run(flags, "HotspotLoad", "5", "unloading", classes(), cpu=0)]
+    stacks, = yield [Run(flags, "HotspotLoad", "120", "unloading", classes(), cpu=3)]
     judge(f"{jdk.feature} unloading", stacks, *TOP, r"HotspotLoad\.unloading",
           r"Method\.invoke", r"HotspotGuest\.run", r"HotspotGuest\.guestBurn",
           burn=r"HotspotGuest\.guestBurn", share=0.3, least=0.98)
@@ -458,17 +462,17 @@ def unloading(jdk):
 @shared(every)
 def short_lives(jdk):
     """programs of 0.3 s: whole stacks with names, though they are gone when names are read"""
-    stacks, = yield [Run(["-Xmx64m"], "HotspotShort", "0.3", cpu=0, times=10)]
+    stacks, = yield [Run(["-Xmx64m"], "HotspotShort", "0.3", cpu=0, times=10, first=True)]
     judge(f"{jdk.feature} short", stacks, r"HotspotShort\.main",
           r"HotspotShort\.outer", r"HotspotShort\.inner", burn=r"HotspotShort\.inner",
-          share=0.2)
+          share=0.2, minimum=150)
 
 
 @suite.test
 def started_before():
     """each version: a program that ran before trifold did"""
     with burning(*(plain(jdk, "chain") for jdk in every())) as running:
-        record(TIMED, *of(running), "--duration", str(2 + len(running)), "--frequency", "997")
+        record_long(TIMED, 2 + len(running), 1, [p.pid for p in running], *of(running), "--frequency", "997")
     samples = samples_of(TIMED)
     for jdk, p in zip(every(), running):
         judge(f"{jdk.feature} started before", when_known([x for x in samples if x[1].pid == p.pid], *TOP), *PLAIN,
@@ -493,9 +497,11 @@ def root_of_its_own():
 @suite.test
 def whole_machine():
     """two JVMs at once, each called java and the class that it runs"""
-    with burning(*(plain(j, mode) for j, mode in zip(every()[:2] * 2, ("chain", "virtuals")))):
-        said = record(OUT, "--duration", "4", "--frequency", "499")
-    assert "none lost" in said, said
+    with burning(*(plain(j, mode) for j, mode in zip(every()[:2] * 2, ("chain", "virtuals")))) as running:
+        with recording(OUT, "--duration", "900", "--frequency", "499") as r:
+            time.sleep(3)
+            burns(1, *(p.pid for p in running))
+    assert "none lost" in r.said, r.said
     stacks = stacks_of(OUT)
     for mode, chain in (("chain", PLAIN[2:]), ("virtuals", [r"HotspotLoad\.virtuals",
                                                              *CALLS["virtuals"], BURN])):
