@@ -152,6 +152,14 @@ class Account:
         return self.taken() - self.delivered() - self.own() - sum(self.lost().values())
 
 
+def until_known(at_most=60):
+    """Until no executable that samples met waits for its table and names; those of other tests count, too, so for
+    so many seconds at most.  How it ends is judged by what was sampled then."""
+    end = time.time() + at_most
+    while time.time() < end and (Watcher.once() or {"hub.exes_waiting": 1})["hub.exes_waiting"]:
+        time.sleep(0.05)
+
+
 class Taken:
     """What BPF counts for the loaderd that runs now, by bpf(2): also when that is dead.
 

@@ -15,7 +15,7 @@ import signal
 import subprocess
 import time
 
-from accounts import Watcher
+from accounts import until_known
 from chance import least
 from live import (LEARNING, ROOT, TRIFOLD, Skip, ends_with_us, leaving_nothing, say, scratch, sessions_burn, tap, timed)
 
@@ -28,7 +28,6 @@ ENOUGH = 60	# samples of each program, at least, though others compete
 # the last of them somewhat later; how soon they are under ordinary loads,
 # load_samples.py asks.  From then on all samples count.
 SETTLED, LATEST_MS = 3, 3000
-KNOWN = 60	# s, at most
 # Of those at least so many are as they should be (docs/SUPPORT.md), less what may be
 # chance, where a case does not say otherwise.
 SHARE = 0.99
@@ -211,9 +210,7 @@ class Cases:
                              stderr=subprocess.PIPE, text=True, preexec_fn=ends_with_us)
         p.stdout.readline()		# it records
         time.sleep(SETTLED)
-        end = time.time() + KNOWN
-        while time.time() < end and (Watcher.once() or {"hub.exes_waiting": 1})["hub.exes_waiting"]:
-            time.sleep(0.05)
+        until_known()
         known = time.time()
         sessions_burn(SECONDS, {x: ENOUGH / FREQUENCY for x in self.running})
         said = p.communicate(timeout=300)[1]

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 
-from accounts import Watcher
+from accounts import Watcher, until_known
 from chance import least
 from live import (TRIFOLD, Skip, Suite, burns, folded, pids_of, ran_and_stolen, record, say, scratch, timed,
                   wait_for, with_stolen)
@@ -213,7 +213,7 @@ def what_an_interpreter_runs():
                 for pid in (p.pid, int(child_of(p.pid))):
                     with recording(out, "--pid", str(pid), "--frequency", "199"):
                         burns(0.3, pid)
-                        wait_for(lambda: not Watcher.once()["hub.exes_waiting"])
+                        until_known()
                         known = time.time()
                         burns(1, pid)
                     samples = [(at, f[0]) for at, f in since_1970(out)]
