@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 
+from chance import least
 from debug import DEBUG, USER, as_user, make_debug_folder, new_build_id
 from live import ROOT, Skip, say
 from rows import Rows
@@ -112,7 +113,7 @@ def check(program, chains, stacks, shown=True):
         say(f"{n} {' | '.join(f)}")
     assert total > 50
     if shown:
-        assert good >= 0.9 * total and inlined >= 0.5 * total
+        assert good >= least(0.9, total) and inlined >= least(0.5, total)
     else:
         # the function that has an address of its own, and the line at hand
         assert inlined == 0 and any(f[0].startswith(f"outer {SOURCE}:") for f, _ in stacks)
@@ -278,7 +279,7 @@ def broken(t):
     for p in dwz, dwp:
         total, _, inlined = names_of(t, p)
         outer = sum(n for f, n in stacks_of(t, p) if any(x.startswith("outer ") for x in f))
-        assert not inlined and outer > 0.8 * total, (inlined, outer)
+        assert not inlined and outer >= least(0.8, total), (inlined, outer)
 
 
 make_debug_folder()

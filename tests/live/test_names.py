@@ -8,8 +8,9 @@ import os
 import re
 import subprocess
 
+from chance import share_of
 from formats import firefox, speedscope
-from live import ROOT, compile_c, has_chain, say
+from live import ROOT, compile_c, has_chain
 from rows import Rows, leads_a_session
 from targets import cgroups
 
@@ -21,14 +22,6 @@ LIFE = "600"		# s, if it is not ended
 CHAIN = ["main"] + [f"chain_{i}" for i in range(1, 11)]
 
 
-def good_of(mine, want, share, fewest):
-    """Of [(frames, count)], which are more than that, this share at least is wanted."""
-    total = sum(n for _, n in mine)
-    good = sum(n for f, n in mine if want(f))
-    say(f"{good} of {total}")
-    assert total > fewest and good >= share * total, sorted(mine, key=lambda x: -x[1])[:3]
-
-
 # --- chains ---------------------------------------------------------------------------
 
 
@@ -38,14 +31,14 @@ def on_cpu(t):
     t.start(compile_c("chain.c", t.path("on-cpu"), "-fomit-frame-pointer"), LIFE)
     yield
     mine = t.stacks("on-cpu")
-    good_of(mine, lambda f: f[1] == "_start" and has_chain(f, CHAIN), 0.95, 100)
+    share_of("folded", mine, lambda f: f[1] == "_start" and has_chain(f, CHAIN), 0.95, 100)
     for f, _ in mine:
         inside = [x for x in f if x.startswith("chain_")]
         assert not inside or has_chain(CHAIN, inside), f"wrong order: {f}"
     weights = [(s, w) for p, s, w in speedscope(t.out("speedscope")) if p.startswith("on-cpu (pid ")]
-    good_of(weights, lambda s: has_chain(s, CHAIN), 0.95, 200_000_000)	# ns
+    share_of("speedscope", [(s, round(w * t.hz / 1e9)) for s, w in weights], lambda s: has_chain(s, CHAIN), 0.95, 100)
     samples = [(s, 1) for p, s in firefox(t.out("firefox")) if p.startswith("on-cpu (pid ")]
-    good_of(samples, lambda s: has_chain(s, CHAIN), 0.95, 100)
+    share_of("firefox", samples, lambda s: has_chain(s, CHAIN), 0.95, 100)
 
 
 @rows.test
@@ -54,8 +47,8 @@ def in_system_call(t):
     t.start(compile_c("chain.c", t.path("in-call"), "-fomit-frame-pointer"), LIFE, "syscall")
     yield
     mine = t.stacks("in-call")
-    good_of(mine, lambda f: f[1] == "_start" and has_chain(f, CHAIN), 0.95, 100)
-    good_of(mine, lambda f: f[-1].endswith("_[k]") and has_chain(f, CHAIN), 0.5, 100)
+    share_of("chain", mine, lambda f: f[1] == "_start" and has_chain(f, CHAIN), 0.95, 100)
+    share_of("kernel", mine, lambda f: f[-1].endswith("_[k]") and has_chain(f, CHAIN), 0.5, 100)
 
 
 # --- names ----------------------------------------------------------------------------
@@ -83,7 +76,7 @@ def of_a_file(t):
     t.start(compile_c("cases/mangled.c", t.path("mangled"), "-fomit-frame-pointer"))
     yield
     for key, want in (("folded", SHORT), ("raw", [system for _, _, system in NAMES])):
-        good_of(t.stacks("mangled", key), lambda f, want=want: has_chain(f, want), 0.9, 20)
+        share_of(key, t.stacks("mangled", key), lambda f, want=want: has_chain(f, want), 0.9, 20)
     with open(t.out("otlp-raw"), "rb") as f:
         otlp = f.read()
     with gzip.open(t.out("pprof")) as f:
@@ -134,7 +127,7 @@ def of_compiler(name):
         t.start(t.path(name), LIFE)
         yield
         mine = [(f, n) for f, n in t.stacks(name) if not reads_the_clock(f, chain[0])]
-        good_of(mine, lambda f: has_chain(f, chain), 0.9, 50)
+        share_of(name, mine, lambda f: has_chain(f, chain), 0.9, 50)
         with open(t.out("otlp"), "rb") as f:
             otlp = f.read()
         for text in whole:
@@ -167,7 +160,7 @@ def stripped(t):
     yield
     for name in bare:
         want = [x if x in entry else f"{name}!{at[name][x]:#x}" for x in CHAIN]
-        good_of(t.stacks(name), lambda f, want=want: has_chain(f, want) and "_start" in f, 0.9, 20)
+        share_of(name, t.stacks(name), lambda f, want=want: has_chain(f, want) and "_start" in f, 0.9, 20)
 
 
 @rows.test

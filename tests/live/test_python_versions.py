@@ -12,7 +12,8 @@ import shutil
 import subprocess
 import tempfile
 
-from live import ROOT, Skip, compile_c, say
+from chance import share_of
+from live import ROOT, Skip, compile_c
 from rows import Rows
 
 rows = Rows({"pprof": [".pb.gz"]}, seconds=6, hz=499)
@@ -123,15 +124,8 @@ def in_order(frames, chain):
     return all(any(x == want for x in rest) for want in chain)
 
 
-def judge(stacks, name, chain, least=0.95):
-    total = sum(n for _, n in stacks)
-    good = sum(n for f, n in stacks if in_order(f, chain))
-    say(f"{name}: {good} of {total}")
-    if total < 20 or good < least * total:
-        bad = [(n, ";".join(f)) for f, n in stacks if not in_order(f, chain)]
-        for n, f in sorted(bad, reverse=True)[:5]:
-            say(f"{n} {f}")
-        raise AssertionError(f"{name}: {good} of {total}")
+def judge(stacks, name, chain, share=0.95):
+    share_of(name, stacks, lambda f: in_order(f, chain), share, 20)
 
 
 def chain_of(mode, version):
