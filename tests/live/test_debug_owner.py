@@ -8,9 +8,12 @@ import os
 import re
 import subprocess
 
+from accounts import until_known
+from chance import least
 from debug import DEBUG, USER, as_user, make_debug_folder, new_build_id
-from live import ROOT, ends_with_us, folded, leaving_nothing, record, say, scratch
+from live import ROOT, burns, ends_with_us, folded, leaving_nothing, say, scratch
 from rows import Rows
+from targets import recording, running
 
 rows = Rows({"folded": [".folded"]}, seconds=4, hz=997)
 LIFE = "600"		# s, if it is not ended
@@ -126,7 +129,7 @@ def own_names(t):
     yield
     mine = of(t, "own-names")
     say(f"{len(mine)} samples, {hurt(mine, 'chain_10')} with names")
-    assert len(mine) > 100 and hurt(mine, "chain_10") > 0.8 * len(mine)
+    assert len(mine) > 100 and hurt(mine, "chain_10") >= least(0.8, len(mine))
 
 
 def by_path(exe, path):
@@ -146,19 +149,18 @@ def later():
     with scratch() as tmp:
         os.chmod(tmp, 0o755)
         exe = build_stripped(tmp, "victim", new_build_id())
-        with subprocess.Popen(by_path(exe, f"{DEBUG}/evil"), preexec_fn=ends_with_us) as other, \
-                subprocess.Popen(["sh", "-c", f"sleep 5; exec {exe} {LIFE}"], preexec_fn=ends_with_us) as roots:
-            out = os.path.join(tmp, "paths.folded")
-            try:
-                record(out, "--duration", "10", "--frequency", "499")
-            finally:
-                for p in (other, roots):
-                    p.kill()
+        out = os.path.join(tmp, "paths.folded")
+        with running(*by_path(exe, f"{DEBUG}/evil"), before=ends_with_us) as other, \
+                recording(out, "--duration", "600", "--frequency", "499"):
+            burns(2, other.pid)
+            until_known()
+            with running(exe, LIFE, before=ends_with_us) as roots:
+                burns(2, roots.pid)
         stacks = flat(folded(out))
         mine = [s for s in stacks if s[0] == "victim"]
         say(f"{len(mine)} samples of root's, {hurt(mine, 'victim!')} with its path, "
             f"{hurt(mine, 'evil')} with the user's; {hurt(stacks, 'evil')} in all")
-        assert len(mine) > 100 and hurt(mine, "victim!") > 0.9 * len(mine)
+        assert len(mine) > 100 and hurt(mine, "victim!") >= least(0.9, len(mine))
         assert not hurt(mine, "evil")
 
 
@@ -169,7 +171,7 @@ def own_paths(t):
     yield
     mine = of(t, "own")
     say(f"{len(mine)} samples, {hurt(mine, 'own!')} with the user's path")
-    assert len(mine) > 100 and hurt(mine, "own!") > 0.9 * len(mine)
+    assert len(mine) > 100 and hurt(mine, "own!") >= least(0.9, len(mine))
 
 
 def opened(t, name, secret, make, ident):
