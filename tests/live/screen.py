@@ -234,7 +234,7 @@ class Terminal:
             except OSError:
                 return
 
-    def until(self, what, seconds=60):
+    def until(self, what, seconds=120):
         """Wait until what (a regular expression or a function of the text) holds."""
         end = time.time() + seconds
         while time.time() < end:
@@ -253,7 +253,7 @@ class Terminal:
                 self.status = os.waitstatus_to_exitcode(status)
         return self.status is not None
 
-    def wait(self, seconds=60):
+    def wait(self, seconds=120):
         end = time.time() + seconds
         while not self.ended():
             assert time.time() < end, f"does not end; the screen:\n{self.screen.text()}"

@@ -325,7 +325,7 @@ def one_run(tmp, conf, hears, *args, **env):
     before = len(hears.requests())
     run = Run(tmp, conf, *args, env=clean_env(**env))
     try:
-        wait_for(lambda: len(hears.requests()) > before, 20)
+        wait_for(lambda: len(hears.requests()) > before)
         argv = {name: words(pid) for name, pid in run.daemons().items()}
         if "trifold-viewer" in argv:
             argv["page"] = re.search(r"live page: http://127\.0\.0\.1:(\d+)/", run.said()).group(1)
@@ -402,7 +402,7 @@ def reload():
         path = write(os.path.join(tmp, "x.conf"), conf_text(r["a"].url))
         run = Run(tmp, path)
         try:
-            wait_for(lambda: len(r["a"].requests()) >= 2, 20)
+            wait_for(lambda: len(r["a"].requests()) >= 2)
             before = run.daemons()
 
             # a mistake: nothing changes
@@ -449,7 +449,7 @@ def reload_rescues():
         path = write(os.path.join(tmp, "x.conf"), conf_text(r["a"].url))
         run = Run(tmp, path)
         try:
-            wait_for(lambda: len(r["a"].requests()) >= 3, 20)
+            wait_for(lambda: len(r["a"].requests()) >= 3)
             write(path, conf_text(r["b"].url))
             run.hup()
             wait_for(lambda: len(r["b"].requests()) >= 5)
@@ -469,7 +469,7 @@ def more_receivers():
         assert effective(path)["endpoint"] == (r["b"].url, f"{path}:8")
         run = Run(tmp, path)
         try:
-            wait_for(lambda: r["a"].requests() and len(r["b"].requests()) >= 2, 20)
+            wait_for(lambda: r["a"].requests() and len(r["b"].requests()) >= 2)
             write(path, conf_text(r["a"].url, more=f'[export "third"]\nendpoint = {r["c"].url}\ncompression = none\n'))
             run.hup()
             for said in ('[export "second"] is gone now', '[export "third"] is there now'):
@@ -531,7 +531,7 @@ def terminal():
     with scratch() as tmp:
         path = write(os.path.join(tmp, "x.conf"), "")
         with on_terminal(tmp, "run", "--config", path) as (pid, hears, close):
-            wait_for(lambda: hears(b"until Ctrl-C"), 20)
+            wait_for(lambda: hears(b"until Ctrl-C"))
             os.kill(pid, signal.SIGHUP)
             wait_for(lambda: hears(b"Reloaded."))
             time.sleep(0.5)
@@ -548,7 +548,7 @@ def nohup():
         path = write(os.path.join(tmp, "x.conf"), "")
         for args in (("run", "--config", path), ("record", "--duration", "60")):
             with on_terminal(tmp, *args, nohup=True) as (pid, hears, close):
-                wait_for(lambda: hears(b" samples"), 20)
+                wait_for(lambda: hears(b" samples"))
                 if args[0] == "run":
                     os.kill(pid, signal.SIGHUP)
                     wait_for(lambda: hears(b"Reloaded."))

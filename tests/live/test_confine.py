@@ -78,7 +78,7 @@ def from_outside():
                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             # an idle machine may give no sample in 20 s: give it something to do
-            wait_for(lambda: sum(range(500000)) and w.last and w.last.taken() > 0, 20)
+            wait_for(lambda: sum(range(500000)) and w.last and w.last.taken() > 0)
             assert not w.errors, w.errors
             seen = descendants(p.pid)
             say(seen)

@@ -89,10 +89,10 @@ def account():
                                    capture_output=True, text=True)
                 s = json.loads(r.stdout) if r.returncode == 0 else None
                 return s if s and s["samples"]["taken"] else None
-            said = live.wait_for(ask, 20)
+            said = live.wait_for(ask)
         finally:
             p.send_signal(signal.SIGINT)
-            p.wait(30)
+            p.wait(120)
     s = said["samples"]
     assert s["difference"] == 0, s
     assert s["taken"] == s["delivered"] + s["own"] + s["lost"] + s["under_way"], s

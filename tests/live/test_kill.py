@@ -27,7 +27,7 @@ def run_and_kill(choose, times=2):
                               "--output", os.path.join(tmp, "x.folded")],
                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         try:
-            wait_for(lambda: w.last and w.last.delivered() > 50, 20)
+            wait_for(lambda: w.last and w.last.delivered() > 50)
             before = {n: main_of(n) for n in DAEMONS}
             for _ in range(times):
                 victim, name = choose()
@@ -36,7 +36,7 @@ def run_and_kill(choose, times=2):
                 time.sleep(1)
                 wait_for(lambda: all(main_of(n) for n in DAEMONS))
                 mark = w.last.delivered()
-                wait_for(lambda: w.last.delivered() > mark + 50, 20)
+                wait_for(lambda: w.last.delivered() > mark + 50)
                 now = {n: main_of(n) for n in DAEMONS}
                 for n in DAEMONS:
                     assert n == name or now[n] == before[n], f"{n} was restarted too"

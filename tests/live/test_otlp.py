@@ -95,7 +95,7 @@ def collector():
         c = subprocess.Popen([os.path.join(LIVE, "collector", "run.sh"), cache, str(port), got],
                              stdout=log, stderr=log)
         try:
-            wait_for(lambda: listens(port), 30)
+            wait_for(lambda: listens(port))
             with processes([f"exec {exe} 1000 rest", f"exec {exe} 1000 syscall rest"], tmp):
                 r = subprocess.run([TRIFOLD, "run", "--duration", COLLECTOR_SECONDS,
                                     "--endpoint", f"http://127.0.0.1:{port}"],
@@ -152,13 +152,13 @@ def recipe():
               BACKEND=f"127.0.0.1:{ports[1]}", LISTEN=f"127.0.0.1:{ports[2]}")
         exe = compile_c("chain.c", os.path.join(tmp, "chain"), "-fomit-frame-pointer")
         record(out, "--frequency", "199", "--", "timeout", "1", exe, "60", check=False)
-        wait_for(lambda: listens(ports[1]) and listens(ports[2]), 30)
+        wait_for(lambda: listens(ports[1]) and listens(ports[2]))
         with open(out, "rb") as f:
             q = urllib.request.Request(f"http://127.0.0.1:{ports[2]}/v1development/profiles", f.read(),
                                        {"Content-Type": "application/x-protobuf"})
         with urllib.request.urlopen(q, timeout=30) as answer:
             assert answer.status == 200
-        wait_for(lambda: os.path.exists(got) and os.stat(got).st_size > 0, 30)
+        wait_for(lambda: os.path.exists(got) and os.stat(got).st_size > 0)
         time.sleep(0.5)
         with open(got, encoding="utf-8") as f:
             text = f.read()

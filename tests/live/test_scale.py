@@ -88,7 +88,7 @@ def budget(tmp):
     """MiB: what this machine keeps running, and seven tenths of the swarm."""
     run = Run(tmp, f"--idle={IDLE}")
     try:
-        wait_for(lambda: run.watcher.last and run.watcher.last["hub.complete"], 20)
+        wait_for(lambda: run.watcher.last and run.watcher.last["hub.complete"])
         a = run.watch(2 * IDLE + 3)
     finally:
         run.stop()
@@ -141,7 +141,7 @@ def comes_and_goes():
         say(f"budget {mib} MiB")
         run = Run(tmp, f"--table-budget={mib} --idle={IDLE}")
         try:
-            wait_for(lambda: run.watcher.last and run.watcher.last["hub.complete"], 20)
+            wait_for(lambda: run.watcher.last and run.watcher.last["hub.complete"])
             before = run.watch(IDLE + 3)
             run.series.clear()
             with swarm(FILES, PROCESSES, RATE, us=US) as p:

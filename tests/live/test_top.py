@@ -18,7 +18,7 @@ suite = live.Suite()
 EVIL = """
 import ctypes, time
 ctypes.CDLL(None).prctl(15, b"\\x1b[2J\\x07\\xc2\\x9bX\\xe6\\xbc\\xa2", 0, 0, 0)
-end = time.time() + 120
+end = time.time() + 600
 while time.time() < end:
     until = time.time() + 0.02
     while time.time() < until: pass
@@ -32,7 +32,7 @@ def load(*words, evil=False):
     with live.scratch() as d:
         argv = ["python3", "-c", EVIL]
         if not evil:
-            argv = [live.compile_c("chain.c", d + "/chain", "-fomit-frame-pointer"), "120", *words]
+            argv = [live.compile_c("chain.c", d + "/chain", "-fomit-frame-pointer"), "600", *words]
         running = subprocess.Popen(argv)
         try:
             yield running
@@ -48,12 +48,12 @@ def trifold(interval=1):
         p = subprocess.Popen([live.TRIFOLD, "run", "--interval", str(interval), "--frequency", "97",
                               "--output", d + "/a.folded"], stderr=subprocess.PIPE, text=True)
         try:
-            live.wait_for(lambda: status().get("symbolizerd", {}).get("batches"), 30)
+            live.wait_for(lambda: status().get("symbolizerd", {}).get("batches"))
             yield p
             assert p.poll() is None, "it ended"
         finally:
             p.send_signal(signal.SIGINT)
-            err = p.communicate(timeout=60)[1]
+            err = p.communicate(timeout=300)[1]
         live.say(err.strip().splitlines()[-1])
         assert p.returncode == 0, err
         assert " lost" in err and "difference" not in err, err
@@ -115,7 +115,7 @@ def state_of(pid):
 def own():
     """without a trifold it starts one: the busy function is on top, q leaves all as it was"""
     with load() as running, top() as t:
-        t.until(lambda s: first_row(s)[2:3] == ["chain_10"], 30)
+        t.until(lambda s: first_row(s)[2:3] == ["chain_10"])
         t.key("2")
         # the first second may have had the CPUs for others
         text = t.until(lambda s: row_of(s, "chain") and float(row_of(s, "chain")[0]) > 10)
@@ -130,10 +130,10 @@ def own():
 def parent_killed():
     """kill -9 of the process with root: the display leaves the terminal, the daemons end"""
     with load("rest"), contextlib.closing(Terminal(["/bin/sh", "-c", f"{live.TRIFOLD} top; read x"])) as t:
-        t.until("chain_10", 30)
+        t.until("chain_10")
         os.kill(live.children_of(t.pid)[0], signal.SIGKILL)
         live.wait_for(lambda: not t.pump() and not t.screen.alternate)
-        live.wait_for(lambda: not live.pids_of("trifold") + live.pids_of(live.SUPERVISOR), 20)
+        live.wait_for(lambda: not live.pids_of("trifold") + live.pids_of(live.SUPERVISOR))
         t.modes_are_as_before()
 
 
@@ -142,7 +142,7 @@ def once():
     """--once and no terminal: one plain table; its options"""
     with load() as running:
         r = subprocess.run([live.TRIFOLD, "top", "--duration", "2", "--limit", "5"],
-                           capture_output=True, text=True, timeout=60)
+                           capture_output=True, text=True, timeout=300)
         assert r.returncode == 0, r.stderr
         lines = r.stdout.splitlines()
         assert re.search(r"functions: \d+ samples in \d+\.\d s at 19 Hz, lost 0, "
@@ -151,7 +151,7 @@ def once():
         assert len(lines) == 8, r.stdout
         with trifold():
             r = subprocess.run([live.TRIFOLD, "top", "--once", "--duration", "1", "--view",
-                                "processes"], capture_output=True, text=True, timeout=60)
+                                "processes"], capture_output=True, text=True, timeout=300)
             pids = [int(line.split()[1]) for line in r.stdout.splitlines()[3:]]
             assert len(set(pids)) == len(pids) and running.pid in pids, r.stdout
             assert " at 97 Hz" in r.stdout, r.stdout
@@ -162,7 +162,7 @@ def json_lines():
     """--json: a line for each batch, one with --once; they add up to the seconds asked for"""
     with load() as running, trifold():
         r = subprocess.run([live.TRIFOLD, "top", "--json", "--duration", "6", "--view",
-                            "processes"], capture_output=True, text=True, timeout=60)
+                            "processes"], capture_output=True, text=True, timeout=300)
         assert r.returncode == 0 and not r.stderr, r
         lines = [json.loads(line) for line in r.stdout.splitlines()]
         live.say([(x["samples"], x["seconds"], x["cpu_seconds"]) for x in lines])
@@ -173,7 +173,7 @@ def json_lines():
         # a second of a busy machine may have been others'
         assert running.pid in [p["pid"] for x in lines for p in x["rows"]]
         r = subprocess.run([live.TRIFOLD, "top", "--json", "--once", "--duration", "1", "--limit",
-                            "1"], capture_output=True, text=True, timeout=60)
+                            "1"], capture_output=True, text=True, timeout=300)
         (line,) = r.stdout.splitlines()
         (row,) = json.loads(line)["rows"]
         assert row["name"] == "chain_10" and row["kind"] == "native" and row["self"] > 0, row
@@ -184,7 +184,7 @@ def json_of_a_long_interval():
     """--json for less than an interval still has its line"""
     with load(), trifold(interval=5):
         r = subprocess.run([live.TRIFOLD, "top", "--json", "--duration", "0.5"],
-                           capture_output=True, text=True, timeout=60)
+                           capture_output=True, text=True, timeout=300)
         assert r.returncode == 0 and not r.stderr, r
         (line,) = r.stdout.splitlines()
         assert json.loads(line)["samples"], line
@@ -403,9 +403,9 @@ def hub_killed():
                if os.readlink(f"/proc/{c}/exe").endswith("trifold-symbolizerd")]
         os.kill(hub[0], signal.SIGKILL)
         t.until("waiting for")
-        t.until("q quit", 30)
+        t.until("q quit")
         time.sleep(2)
-        t.until(lambda s: first_row(s)[2:3] == ["chain_10"], 30)
+        t.until(lambda s: first_row(s)[2:3] == ["chain_10"])
         t.key("q")
         leave(t)
 
