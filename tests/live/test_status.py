@@ -88,7 +88,7 @@ def processes():
     with scratch() as tmp, storm():
         stranger = shutil.copy(shutil.which("sleep"), os.path.join(tmp, "trifold-sleep"))
         with subprocess.Popen([stranger, "60"]) as other, running(tmp) as p:
-            wait_for(lambda: delivered(50), 30)
+            wait_for(lambda: delivered(50))
             got = wait_for(all_processes)
             mine = {q["pid"] for q in got}
             assert got[0]["pid"] == p.pid and got[0]["name"] == SUPERVISOR, got[0]
@@ -120,9 +120,14 @@ def receivers():
         env = {"OTEL_EXPORTER_OTLP_ENDPOINT": a, "TRIFOLD_EXPORTER_3_ENDPOINT": b,
                "OTEL_METRICS_EXPORTER": "none"}
         with running(tmp, "--interval", "1", **env):
-            wait_for(lambda: delivered(150), 30)
-            time.sleep(2)               # exporterd says each second what it counts
-            s = status()
+            wait_for(lambda: delivered(150))
+
+            def both():
+                """exporterd says each second what it counts"""
+                s = status()
+                n = [r["delivered"] + r["rejected"] for r in s["receivers"]]
+                return len(n) == 2 and n[0] > 100 and n[1] > 50 and s
+            s = wait_for(both)
             say(s["receivers"])
             # the page is no receiver: it subscribes to the hub
             assert [r["number"] for r in s["receivers"]] == [1, 3], s["receivers"]
