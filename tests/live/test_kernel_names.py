@@ -30,7 +30,7 @@ def bpf_programs():
         # the next one's code lies where that of the last one was, whose last samples have
         # been drained by then
         record(out, "--frequency", "499", "--", "sh", "-c",
-               "; ".join(f"timeout 2 {exe} {p}; sleep 1" for p in PROGRAMS))
+               "; ".join(f"prlimit --cpu=1:60 {exe} {p}; sleep 1" for p in PROGRAMS))
         stacks = folded(out)
         for name in PROGRAMS:
             mine = [(f, n) for f, n in stacks if f[0] == name]

@@ -9,7 +9,7 @@ import subprocess
 import time
 
 from accounts import Watcher
-from live import TRIFOLD, Suite, compile_c, folded, main_of, record, say, scratch, wait_for
+from live import TRIFOLD, Suite, burns, compile_c, folded, main_of, record, say, scratch, wait_for
 from pprof import read_pprof
 
 suite = Suite()
@@ -128,18 +128,18 @@ def a_number_used_again():
         # without a load all samples may be ours, which are left out
         load = subprocess.Popen(["dd", "if=/dev/zero", "of=/dev/null", "bs=1M", "status=none"])
         try:
-            wait_for(lambda: (a := Watcher.once()) and a.delivered() > 5, 30)
+            wait_for(lambda: (a := Watcher.once()) and a.delivered() > 5)
             load.kill()
             for _ in range(5):
                 victim = wait_for(lambda: main_of("trifold-exporterd"))
                 os.kill(victim, signal.SIGKILL)
-                wait_for(lambda: not os.path.exists(f"/proc/{victim}"), 5)
+                wait_for(lambda: not os.path.exists(f"/proc/{victim}"))
                 heir = become(victim, [prog, "heir"])
                 if heir:
                     break
                 time.sleep(1)
             assert heir, "no number could be used again"
-            time.sleep(3)
+            burns(1, heir.pid)
         finally:
             load.kill()
             load.wait()
