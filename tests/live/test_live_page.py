@@ -66,7 +66,9 @@ def facet(b, key, value):
 
 
 def find_and_click(b):
-    """The function, by search; then the frame itself, with the mouse."""
+    """The function, by search; then the frame itself, with the mouse, while new samples do not move it."""
+    b.press("follow")
+    idle(b)
     b.type("query", "chain_10")
     b.wait("!document.getElementById('matched').textContent.startsWith('matched 0.00')")
     say(f"search: {b.text('matched')}")
@@ -93,6 +95,8 @@ def find_and_click(b):
     assert "chain_9 \u203a chain_10" in crumbs, crumbs
     say(f"zoomed: {crumbs}")
     b.key("Escape")
+    b.press("follow")
+    idle(b)
 
 
 def table_agrees(b):
@@ -318,4 +322,7 @@ def show_many(b, origin, key, samples):
     say(f"compared: {b.data('loadMs')} ms in the page, {b.redraw_ms()[0]:.1f} ms to draw")
 
 
+# An answer has 20 s (HTTP_REQUEST_NS): a browser that others keep from a CPU so long loses it.
+if not os.getuid():
+    os.nice(-10)
 suite.run()
