@@ -6,13 +6,15 @@ import re
 import signal
 import socket
 import subprocess
+import time
 
+from accounts import until_known
 from chance import least
 from live import TRIFOLD, Suite, compile_c, has_chain, parent_of, pids_of, say, scratch, wait_for
 from viewer_page import Page, counts_agree, folded_of, tree_of
 
 suite = Suite()
-SETTLED_MS = 3000	# until the chain's table is there, even on a busy machine
+SETTLED_MS = 3000	# at least, until the chain's table is there
 FINAL_MS = 5000	# an event waits for names in two later intervals at most (CARRY_MAX), of 1 s here
 CHAIN = ["main"] + [f"chain_{i}" for i in range(1, 11)]
 
@@ -24,7 +26,7 @@ def of_trifold_run():
         exe = compile_c("chain.c", os.path.join(tmp, "chain"), "-fomit-frame-pointer")
         # chain asks the kernel for nothing: the copy is there for the kernel's frames
         copy = ["dd", "if=/dev/zero", "of=/dev/null", "bs=1M", "status=none"]
-        with subprocess.Popen([exe, "200"]) as chain, subprocess.Popen(copy) as kernel:
+        with subprocess.Popen([exe, "600"]) as chain, subprocess.Popen(copy) as kernel:
             p = subprocess.Popen([TRIFOLD, "run", "--interval", "1", "--frequency", "97",
                                   "--listen", "localhost:0"],
                                  cwd=tmp, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -52,9 +54,11 @@ def look_at_run(p, chain_pid):
     found = re.search(r"http://127\.0\.0\.1:(\d+)/#key=([0-9a-f]{32})$", line)
     assert found, line
     page = Page(int(found.group(1)), found.group(2))
-    start = page.api("info")["start_ms"]
-    wait_for(lambda: page.api("info")["samples"] > 300, 30)
-    wait_for(lambda: samples_of_chain(page, start + SETTLED_MS) > 100, 90)
+    wait_for(lambda: page.api("info")["samples"] > 300)
+    time.sleep(SETTLED_MS / 1000)
+    until_known()
+    settled = int(1000 * time.time()) + 1000
+    wait_for(lambda: samples_of_chain(page, settled) > 100, 300)
     # neither argument shows the key
     for name in ("trifold", "trifold-supervisor", "trifold-viewer", "trifold-exporterd"):
         for pid in pids_of(name):
@@ -69,12 +73,12 @@ def look_at_run(p, chain_pid):
     info = page.api("info")
     # what is asked twice must be the same both times: a range that is over
     sel = {"from": info["start_ms"], "to": info["end_ms"]}
-    wait_for(lambda: page.api("info")["end_ms"] > sel["to"] + FINAL_MS, 30)
+    wait_for(lambda: page.api("info")["end_ms"] > sel["to"] + FINAL_MS)
     n = counts_agree(page, **sel)
     assert n >= 300, n
     known = folded_of(page.download("folded", process="chain", **sel))
     later = folded_of(page.download("folded", process="chain",
-                                    **dict(sel, **{"from": start + SETTLED_MS})))
+                                    **dict(sel, **{"from": settled})))
     good = sum(c for s, c in later.items() if has_chain(s.split(";"), CHAIN))
     say(f"{n} samples, {sum(known.values())} of chain, {good} of the later {sum(later.values())} whole")
     assert good > 50 and good >= least(0.99, sum(later.values()))
@@ -135,7 +139,7 @@ def hub_killed(page, sel):
     (pid,) = [p for p in pids_of("trifold-symbolizerd") if parent_is_trifold(p)]
     os.kill(pid, signal.SIGKILL)
     end = page.api("info")["end_ms"]
-    wait_for(lambda: page.api("info")["end_ms"] > end + 3000, 30)
+    wait_for(lambda: page.api("info")["end_ms"] > end + 3000)
     assert page.api("info")["sampling"] is True
     assert counts_agree(page, **sel) == before
     assert len(pids_of("trifold-viewer")) == 1
