@@ -43,20 +43,20 @@ def check_none(mine):
 @rows.test
 def names(t):
     """a stripped program has names by the debug file in its own root"""
-    start_with(t, *build(t, "stripped"))
+    start_with(t, *build(t, "debug-stripped"))
     yield
-    check(t.stacks("stripped"))
+    check(t.stacks("debug-stripped"))
 
 
 @rows.test
 def rules(t):
     """.debug_frame of the debug file serves where .eh_frame is missing"""
-    exe, build_id, debug = build(t, "frameless", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables")
+    exe, build_id, debug = build(t, "debug-frameless", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables")
     sections = subprocess.run(["readelf", "-WS", debug], capture_output=True, text=True).stdout
     assert ".debug_frame" in sections
     start_with(t, exe, build_id, debug)
     yield
-    check(t.stacks("frameless"))
+    check(t.stacks("debug-frameless"))
 
 
 def lines_of(*cmd):
@@ -82,11 +82,11 @@ def add_minidebug(exe, debug):
 @rows.test
 def debugdata(t):
     """a stripped program has names by its .gnu_debugdata"""
-    exe, _, debug = build(t, "mini")
+    exe, _, debug = build(t, "debugdata")
     assert "chain_10" in add_minidebug(exe, debug)
     t.start(exe, LIFE)
     yield
-    check(t.stacks("mini"))
+    check(t.stacks("debugdata"))
 
 
 def linked(t, name, debug=None):
@@ -104,44 +104,44 @@ def linked(t, name, debug=None):
 @rows.test
 def link(t):
     """a program without a build ID has names by .gnu_debuglink"""
-    linked(t, "linked")
+    linked(t, "debuglinked")
     yield
-    check(t.stacks("linked"))
+    check(t.stacks("debuglinked"))
 
 
 @rows.test
 def wrong_crc(t):
     """a file of that name with another CRC is not believed"""
     _, _, other = build(t, "other-crc", "-O1", "-Wl,--build-id=none")
-    linked(t, "wrong", other)
+    linked(t, "wrong-crc", other)
     yield
-    check_none(t.stacks("wrong"))
+    check_none(t.stacks("wrong-crc"))
 
 
 @rows.test
 def overlay(t):
     """a container's program has names by the debug file in its own root, an overlay"""
-    exe, build_id, debug = build(t, "inside", "-static")
+    exe, build_id, debug = build(t, "in-overlay", "-static")
     where = t.path(f"two{DEBUG}/.build-id/{build_id[:2]}")
     for d in (t.path("one"), where, t.path("root")):
         os.makedirs(d)
-    os.rename(exe, t.path("one/inside"))
+    os.rename(exe, t.path("one/in-overlay"))
     os.rename(debug, f"{where}/{build_id[2:]}.debug")
     t.start("unshare", "-m", "sh", "-c",
             f"mount -t overlay -o lowerdir={t.path('one')}:{t.path('two')} overlay {t.path('root')} && "
-            f"exec chroot {t.path('root')} /inside {LIFE}")
+            f"exec chroot {t.path('root')} /in-overlay {LIFE}")
     yield
-    check(t.stacks("inside"))
+    check(t.stacks("in-overlay"))
 
 
 @rows.test
 def not_its_own(t):
     """another program's debug file under this build ID is not believed"""
-    exe, build_id, _ = build(t, "victim")
+    exe, build_id, _ = build(t, "not-its-own")
     _, _, wrong = build(t, "other", "-O1")
     start_with(t, exe, build_id, wrong)
     yield
-    check_none(t.stacks("victim"))
+    check_none(t.stacks("not-its-own"))
 
 
 make_debug_folder()

@@ -103,17 +103,17 @@ def debug_file(t):
 def names_here_lines_there(t):
     """one with .symtab has them from its debug file, by build ID or by .gnu_debuglink"""
     by_id = compile_it(t.tmp, "by_id")
-    linked = compile_it(t.tmp, "linked", "-Wl,--build-id=none")
+    linked = compile_it(t.tmp, "lines-linked", "-Wl,--build-id=none")
     for exe in (by_id, linked):
         subprocess.run(["objcopy", "--only-keep-debug", exe, exe + ".debug"], check=True)
         subprocess.run(["strip", "--strip-debug", exe], check=True)
         sections = subprocess.run(["readelf", "-WS", exe], capture_output=True, text=True)
         assert ".symtab" in sections.stdout and ".debug_info" not in sections.stdout
     subprocess.run(["objcopy", f"--add-gnu-debuglink={linked}.debug", linked], check=True)
-    t.start(linked, "linked")
+    t.start(linked, "lines-linked")
     start_with(t, by_id, by_id + ".debug")
     yield
-    check(stacks_of(t, "linked"))
+    check(stacks_of(t, "lines-linked"))
     check(stacks_of(t, "by_id"))
 
 
@@ -149,9 +149,9 @@ def package(t):
 @rows.test
 def without(t):
     """a program without DWARF has names and no lines"""
-    t.start(compile_it(t.tmp, "plain", "-g0"), "plain")
+    t.start(compile_it(t.tmp, "lines-plain", "-g0"), "lines-plain")
     yield
-    stacks = stacks_of(t, "plain")
+    stacks = stacks_of(t, "lines-plain")
     say(stacks[:1])
     assert any("outer :0" in f and "main :0" in f for f, _ in stacks)
     assert not any(SOURCE in x or x.startswith("middle") for f, _ in stacks for x in f)

@@ -23,7 +23,7 @@ CHAIN = ["main"] + [f"chain_{i}" for i in range(1, 11)]
 def of_trifold_run():
     """trifold run: a known program is there, and every number agrees with every other"""
     with scratch() as tmp:
-        exe = compile_c("chain.c", os.path.join(tmp, "chain"), "-fomit-frame-pointer")
+        exe = compile_c("chain.c", os.path.join(tmp, "viewed"), "-fomit-frame-pointer")
         # chain asks the kernel for nothing: the copy is there for the kernel's frames
         copy = ["dd", "if=/dev/zero", "of=/dev/null", "bs=1M", "status=none"]
         with subprocess.Popen([exe, "600"]) as chain, subprocess.Popen(copy) as kernel:
@@ -76,17 +76,17 @@ def look_at_run(p, chain_pid):
     wait_for(lambda: page.api("info")["end_ms"] > sel["to"] + FINAL_MS)
     n = counts_agree(page, **sel)
     assert n >= 300, n
-    known = folded_of(page.download("folded", process="chain", **sel))
-    later = folded_of(page.download("folded", process="chain",
+    known = folded_of(page.download("folded", process="viewed", **sel))
+    later = folded_of(page.download("folded", process="viewed",
                                     **dict(sel, **{"from": settled})))
     good = sum(c for s, c in later.items() if has_chain(s.split(";"), CHAIN))
     say(f"{n} samples, {sum(known.values())} of chain, {good} of the later {sum(later.values())} whole")
     assert good > 50 and good >= least(0.99, sum(later.values()))
-    for more in ({"process": "chain"}, {"pid": chain_pid}, {"pid": [1, chain_pid]},
-                 {"thread": "chain"}, {"tid": chain_pid}, {"container": ""},
-                 {"process": "chain", "thread": "chain"}):
+    for more in ({"process": "viewed"}, {"pid": chain_pid}, {"pid": [1, chain_pid]},
+                 {"thread": "viewed"}, {"tid": chain_pid}, {"container": ""},
+                 {"process": "viewed", "thread": "viewed"}):
         counts_agree(page, **sel, **more)
-    assert counts_agree(page, process="chain", **sel) == sum(known.values())
+    assert counts_agree(page, process="viewed", **sel) == sum(known.values())
     assert counts_agree(page, process="nobody", **sel) == 0
     kinds_and_trees(page, sel)
     differences(page, sel)
@@ -98,7 +98,7 @@ def look_at_run(p, chain_pid):
 
 def samples_of_chain(page, since):
     end = page.api("info")["end_ms"]
-    return end > since and page.api("profile", process="chain", **{"from": since, "to": end})["info"]["samples"]
+    return end > since and page.api("profile", process="viewed", **{"from": since, "to": end})["info"]["samples"]
 
 
 def kinds_and_trees(page, sel):
@@ -111,13 +111,13 @@ def kinds_and_trees(page, sel):
         assert rows and not others, (name, others[:3])
         assert sum(c[0] for _, c in rows) == facet[name], name
     forward = {";".join(x for x, _ in path): c[0]
-               for path, c in tree_of(page.api("profile", process="chain", **sel)) if c[0]}
+               for path, c in tree_of(page.api("profile", process="viewed", **sel)) if c[0]}
     back = {}
-    for path, c in tree_of(page.api("profile", process="chain", reverse=1, **sel)):
+    for path, c in tree_of(page.api("profile", process="viewed", reverse=1, **sel)):
         if c[0]:
             frames = [x for x, k in path if k != 0]
-            assert path[-1] == ("chain", 0), path
-            back[";".join(["chain"] + frames[::-1])] = c[0]
+            assert path[-1] == ("viewed", 0), path
+            back[";".join(["viewed"] + frames[::-1])] = c[0]
     assert forward == back
 
 
