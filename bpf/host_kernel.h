@@ -70,6 +70,7 @@ BPF_HELPER long bpf_map_delete_elem(void *map, const void *key);
 BPF_HELPER long bpf_probe_read_kernel(void *dst, __u32 size, const void *src);
 BPF_HELPER long bpf_probe_read_kernel_str(void *dst, __u32 size, const void *src);
 BPF_HELPER __u64 bpf_ktime_get_ns(void);
+BPF_HELPER __u64 bpf_jiffies64(void);
 BPF_HELPER __u64 bpf_get_current_pid_tgid(void);
 BPF_HELPER __u64 bpf_get_current_uid_gid(void);
 BPF_HELPER __u64 bpf_get_current_cgroup_id(void);

@@ -196,28 +196,72 @@ int sample(struct bpf_perf_event_data *ctx)
 	return 0;
 }
 
-/*
- * A program begins.  If its file is not known yet, ask for it now: so its table is there
- * before most first samples, and the file of a short process is opened before its end.
- * A sample that interrupts this may overwrite the request: loaderd checks it.
- */
-SEC("raw_tp/sched_process_exec")
-int executed(struct bpf_raw_tracepoint_args *ctx)
-{
-	struct scratch *s = scratch();
-	__u64 task = (__u64)bpf_get_current_task();
-	__u64 mm = (__u64)KLOAD(task_struct, task, mm);
+/* --- a program begins -------------------------------------------------------- */
 
-	if (!s || !mm || (filter.kind != FILTER_ALL && !current_passes_filter()) ||
-	    !vma_lookup(mm, KLOAD(mm_struct, mm, start_code), &s->m, s->vma) ||
-	    !s->m.exec || !s->m.has_file ||
-	    bpf_map_lookup_elem(&files, &s->m.key))
+#define BEGUN		64	/* a power of two */
+#define BEGUN_SHIFT	8	/* jiffies: 0.26 s to 2.6 s */
+
+/*
+ * Files of programs that began a moment ago and were known, by the key of their mm's
+ * exe_file: on an overlay that is not the file that is mapped.  Without this each exec
+ * reads the mappings of a new process and a large hash, all of it cold.  CPUs share it
+ * without a lock, and what is here may have been dropped from `files`: a program that is
+ * wrongly taken for known is asked for at its first sample, as any other file.
+ */
+static struct begun {
+	struct file_key key;	/* near_key_of(), else 0 */
+	__u64 when;
+} __attribute__((aligned(64))) begun[BEGUN];
+
+static __always_inline int same_begun(const struct begun *a, const struct begun *b)
+{
+	return a->key.ino == b->key.ino && a->key.size == b->key.size &&
+	       a->key.ctime == b->key.ctime && a->key.ctime_ns == b->key.ctime_ns &&
+	       a->key.dev == b->key.dev && a->when == b->when;
+}
+
+/* Ask for the file of the program that begins.  True: it is known. */
+static __always_inline int ask_program(struct scratch *s, __u64 task, __u64 mm)
+{
+	if (!vma_lookup(mm, KLOAD(mm_struct, mm, start_code), &s->m, s->vma) ||
+	    !s->m.exec || !s->m.has_file)
 		return 0;
+	if (bpf_map_lookup_elem(&files, &s->m.key))
+		return 1;
 	s->now = bpf_ktime_get_ns();
 	identify_process(&s->rec.process, task, (__u64)KLOAD(task_struct, task, group_leader));
 	s->rec.uid = (__u32)bpf_get_current_uid_gid();
 	s->files_asked = 0;
 	ask_file(s, 1);
+	return 0;
+}
+
+/*
+ * If the file of a program that begins is not known yet, ask for it now: so its table is
+ * there before most first samples, and the file of a short process is opened before its end.
+ * A sample that interrupts this may overwrite the request: loaderd checks it.
+ */
+SEC("raw_tp/sched_process_exec")
+int executed(struct bpf_raw_tracepoint_args *ctx)
+{
+	__u64 task = (__u64)bpf_get_current_task();
+	__u64 mm = (__u64)KLOAD(task_struct, task, mm), file;
+	struct begun now = {}, *was;
+	struct scratch *s;
+
+	if (!mm || (filter.kind != FILTER_ALL && !current_passes_filter()))
+		return 0;
+	file = (__u64)KLOAD(mm_struct, mm, exe_file);
+	if (!file)
+		return 0;
+	near_key_of(file, &now.key);
+	now.when = bpf_jiffies64() >> BEGUN_SHIFT;
+	was = &begun[(now.key.ino ^ now.key.dev) & (BEGUN - 1)];
+	if (same_begun(was, &now))
+		return 0;
+	s = scratch();
+	if (s && ask_program(s, task, mm))
+		*was = now;
 	return 0;
 }
 

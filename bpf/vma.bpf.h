@@ -110,16 +110,14 @@ static __always_inline __u32 typed_lock_seq(__u64 vma)
 	       LOAD(vma + OFFSET(vm_area_struct___seq, vm_lock_seq)) : 0;
 }
 
-static __always_inline void typed_key(__u64 file, struct file_key *k)
+/* A key without what is far from the rest in memory: generation and magic. */
+static __always_inline void typed_near_key(__u64 file, struct file_key *k)
 {
 	struct inode *i = AS(inode, AS(file, file)->f_inode);
-	struct super_block *sb = AS(super_block, i->i_sb);
 
+	k->dev = AS(super_block, i->i_sb)->s_dev;
 	k->ino = i->i_ino;
 	k->size = i->i_size;
-	k->generation = i->i_generation;
-	k->dev = sb->s_dev;
-	k->magic = sb->s_magic;
 	if (bpf_core_field_exists(struct inode___6_11, i_ctime_sec)) {
 		k->ctime = AS(inode___6_11, i)->i_ctime_sec;
 		k->ctime_ns = AS(inode___6_11, i)->i_ctime_nsec & CTIME_NS_MASK;
@@ -130,6 +128,15 @@ static __always_inline void typed_key(__u64 file, struct file_key *k)
 		k->ctime = AS(inode___5_10, i)->i_ctime.tv_sec;
 		k->ctime_ns = AS(inode___5_10, i)->i_ctime.tv_nsec;
 	}
+}
+
+static __always_inline void typed_key(__u64 file, struct file_key *k)
+{
+	struct inode *i = AS(inode, AS(file, file)->f_inode);
+
+	typed_near_key(file, k);
+	k->generation = i->i_generation;
+	k->magic = AS(super_block, i->i_sb)->s_magic;
 }
 
 static __always_inline int typed_read(__u64 mm, __u64 vma, __u64 addr,
@@ -256,17 +263,15 @@ static __always_inline __u32 probe_lock_seq(__u64 vma)
 	       probe_u32(vma + OFFSET(vm_area_struct___seq, vm_lock_seq)) : 0;
 }
 
-static __always_inline void probe_key(__u64 file, struct file_key *k)
+static __always_inline void probe_near_key(__u64 file, struct file_key *k)
 {
 	__u64 i = (__u64)GET(file, file, f_inode);
 	__u64 sb = (__u64)GET(inode, i, i_sb);
 	struct timespec64 t = {};
 
+	k->dev = GET(super_block, sb, s_dev);
 	k->ino = GET(inode, i, i_ino);
 	k->size = GET(inode, i, i_size);
-	k->generation = GET(inode, i, i_generation);
-	k->dev = GET(super_block, sb, s_dev);
-	k->magic = GET(super_block, sb, s_magic);
 	if (bpf_core_field_exists(struct inode___6_11, i_ctime_sec)) {
 		k->ctime = GET(inode___6_11, i, i_ctime_sec);
 		k->ctime_ns = GET(inode___6_11, i, i_ctime_nsec) & CTIME_NS_MASK;
@@ -278,6 +283,16 @@ static __always_inline void probe_key(__u64 file, struct file_key *k)
 		 OFFSET(inode___5_10, i_ctime))));
 	k->ctime = t.tv_sec;
 	k->ctime_ns = t.tv_nsec;
+}
+
+static __always_inline void probe_key(__u64 file, struct file_key *k)
+{
+	__u64 i = (__u64)GET(file, file, f_inode);
+	__u64 sb = (__u64)GET(inode, i, i_sb);
+
+	probe_near_key(file, k);
+	k->generation = GET(inode, i, i_generation);
+	k->magic = GET(super_block, sb, s_magic);
 }
 
 static __always_inline int probe_read(__u64 mm, __u64 vma, __u64 addr,
@@ -376,6 +391,15 @@ static __always_inline void file_key_of(__u64 file, struct file_key *k)
 		typed_key(file, k);
 	else
 		probe_key(file, k);
+}
+
+/* ... without generation and magic, which stay as they are. */
+static __always_inline void near_key_of(__u64 file, struct file_key *k)
+{
+	if (bpf_rdonly_cast)
+		typed_near_key(file, k);
+	else
+		probe_near_key(file, k);
 }
 
 /*

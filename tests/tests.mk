@@ -44,6 +44,9 @@ bench_unwind_SRCS := tests/bench/unwind_load.c loaderd/bpf.c loaderd/sampling.c 
 bench_unwind_LIBS := -lbpf -lelf -lnettle -liberty -lxxhash
 bench_costly_SRCS := $(filter-out %unwind_load.c,$(bench_unwind_SRCS))
 bench_costly_LIBS := $(bench_unwind_LIBS)
+bench_execs_SRCS := loaderd/bpf.c loaderd/store.c common/service.c common/send_fds.c
+bench_execs_LIBS := -lbpf
+$(O)/tests/bench/execs.o: $(O)/bpf/sampler.skel.h
 bench_tables_SRCS := $(UNWIND)
 bench_tables_LIBS := -lelf -lnettle -liberty -lxxhash
 bench_files_SRCS := $(HUB_PEER)
@@ -61,7 +64,7 @@ $(O)/bench/$(1): $(O)/tests/bench/$(1).o $$(bench_$(1)_SRCS:%.c=$(O)/%.o)
 	$$(call say,LD)
 	$$(Q)$$(CC) $$(CFLAGS) $$(LDHARD) $$^ $$(bench_$(1)_LIBS) -o $$@
 endef
-BENCHES := unwind costly tables symbols files jit otlp guess
+BENCHES := unwind execs costly tables symbols files jit otlp guess
 $(foreach t,$(BENCHES),$(eval $(call bench_rule,$(t))))
 benches: $(BENCHES:%=$(O)/bench/%)
 

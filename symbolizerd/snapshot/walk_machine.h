@@ -350,6 +350,11 @@ static __attribute__((__unused__)) long (bpf_map_update_elem)(void *map,
 	return -EINVAL;		/* is a macro, above */
 }
 
+static __u64 bpf_jiffies64(void)
+{
+	return 0;
+}
+
 static __u64 bpf_ktime_get_ns(void)
 {
 	return walking->kernel->now + (__u64)walking->n_reads * walking->read_ns;

@@ -34,6 +34,12 @@ long bpf_get_current_comm(void *dst, __u32 size)
 	return 0;
 }
 
+/* 250 Hz */
+__u64 bpf_jiffies64(void)
+{
+	return bpf_ktime_get_ns() / 4000000;
+}
+
 __u32 bpf_get_smp_processor_id(void)
 {
 	return 0;

@@ -650,6 +650,8 @@ TEST(words_of_a_program_that_begins)
 
 		memset(&shared, 0, sizeof(shared));
 		m->start_code = regions[i].start + 64;
+		m->exe_file = &host_files[regions[i].file == NO_FILE ? UNKNOWN :
+					  regions[i].file].file;
 		executed(NULL);
 		CHECK_EQ(n_requests - before, regions[i].exec && regions[i].file == UNKNOWN);
 		shared = (struct share){ .since_ns = bpf_ktime_get_ns(), .n = SHARE_EXEC };
