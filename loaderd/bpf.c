@@ -15,8 +15,8 @@
 #include "loaderd/store.h"
 
 /* Samples wait here while symbolizerd is busy, a few seconds at worst.  RING_MIN
- * has 5 s of 2 CPUs at 100 Hz, RING_MAX 5 s of 64. */
-#define RING_MIN	(1u << 20)
+ * has 6 s of 2 CPUs at 20 Hz, RING_MAX 5 s of 64 at 100 Hz. */
+#define RING_MIN	(256u << 10)
 #define RING_MAX	(32u << 20)
 #define RING_WANTED	4096	/* for each CPU and Hz: 4 s of records of 1 KiB */
 
