@@ -97,10 +97,14 @@ static __always_inline enum stop_reason step_by_rule(struct scratch *s,
 	return s->python.inside ? STOP_NOT : s->after;
 }
 
-/* Without a rule: by frame pointer, unless this is a signal trampoline. */
-static __always_inline enum stop_reason
-step_by_frame_pointer(struct scratch *s, enum stop_reason why)
+/* Without a rule: by frame pointer, unless this is a signal trampoline.  Global, as is
+ * what follows: most steps have a rule, and the code of the others is elsewhere. */
+__weak __noinline int step_by_frame_pointer(__u32 why)
 {
+	struct scratch *s = scratch();
+
+	if (!s)
+		return STOP_INTERNAL;
 	if (why != STOP_ANON &&
 	    is_sigreturn(s->st.pc + !s->st.exact, s->st.exact)) {
 		if (why != STOP_NO_FILE)
@@ -135,11 +139,14 @@ static __always_inline struct memo *find_python(struct scratch *s)
 
 /* The walk ends for this reason.  If that is in JITed code run by CPython, the rest of
  * its frames are known nevertheless and come next. */
-static __always_inline enum stop_reason end_walk(struct scratch *s,
-						 enum stop_reason why)
+__weak __noinline int end_walk(__u32 why)
 {
-	struct memo *m = find_python(s);
+	struct scratch *s = scratch();
+	struct memo *m;
 
+	if (!s)
+		return STOP_INTERNAL;
+	m = find_python(s);
 	if (why != STOP_ANON || !m)
 		return why;
 	if (!python_enter(m->start - m->off, m->dir, m->pages, WALK_ENDS))
@@ -172,7 +179,7 @@ __weak __noinline int step(void)
 	}
 	i = find_mapping(s);
 	if (i < 0)
-		return unwind_bad_call(&s->st) ? STOP_NOT : end_walk(s, why_unmapped(s));
+		return unwind_bad_call(&s->st) ? STOP_NOT : end_walk(why_unmapped(s));
 	s->no_rule = 0;
 	m = &s->memo[i & (MEMO - 1)];
 	off = s->st.pc - m->start + m->off;
@@ -201,11 +208,11 @@ __weak __noinline int step(void)
 		break;
 	}
 	if (!s->hotspot.inside) {
-		why = step_by_frame_pointer(s, why);
-		return why == STOP_NOT ? why : end_walk(s, why);
+		why = step_by_frame_pointer(why);
+		return why == STOP_NOT ? why : end_walk(why);
 	}
 	if (s->after == STOP_ANON)
-		s->after = step_by_frame_pointer(s, why);
+		s->after = step_by_frame_pointer(why);
 	hotspot_step();
 	return s->hotspot.inside ? STOP_NOT : s->after;
 }

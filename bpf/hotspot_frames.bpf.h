@@ -50,6 +50,42 @@ __weak __noinline int hotspot_kind_by_file(void)
 }
 
 /*
+ * The parts of hotspot_enter().  Each is global, so that the verifier checks it once and by
+ * itself, and not again for each way through the parts before it.
+ */
+__weak __noinline int hotspot_enter_code(void)
+{
+	struct scratch *s = scratch();
+
+	return s && hotspot_read_blob(&s->hotspot, s->st.pc);
+}
+
+/* The method that the code at hand runs, if it says so. */
+__weak __noinline int hotspot_enter_method(void)
+{
+	struct scratch *s = scratch();
+	struct hotspot_state *h;
+
+	if (!s)
+		return 0;
+	h = &s->hotspot;
+	h->method = 0;
+	h->scope = 0;
+	if (h->kind == HOTSPOT_INTERPRETER && !hotspot_interpreted(h, &s->st))
+		h->method = 0;
+	if (h->kind == HOTSPOT_COMPILED || h->kind == HOTSPOT_WRAPPER)
+		hotspot_compiled(h, &s->st);
+	return 0;
+}
+
+__weak __noinline int hotspot_enter_caller(void)
+{
+	struct scratch *s = scratch();
+
+	return s ? hotspot_caller(&s->hotspot, &s->st) : STOP_INTERNAL;
+}
+
+/*
  * The walk is at st.pc, in memory of no file.  If that is HotSpot's code, s->after is set
  * to the outcome of the step to its caller (STOP_ANON: still to be made, by frame
  * pointer), and s->hotspot.inside so that hotspot_step() is next.
@@ -59,20 +95,13 @@ __weak __noinline int hotspot_enter(void)
 	struct scratch *s = scratch();
 	struct hotspot_state *h;
 
-	if (!s)
+	if (!s || !hotspot_enter_code())
 		return 0;
 	h = &s->hotspot;
-	if (!hotspot_read_blob(h, s->st.pc))
-		return 0;
 	if (h->unread)
 		hotspot_kind_by_file();
-	h->method = 0;
-	h->scope = 0;
-	if (h->kind == HOTSPOT_INTERPRETER && !hotspot_interpreted(h, &s->st))
-		h->method = 0;
-	if (h->kind == HOTSPOT_COMPILED || h->kind == HOTSPOT_WRAPPER)
-		hotspot_compiled(h, &s->st);
-	s->after = hotspot_caller(h, &s->st);
+	hotspot_enter_method();
+	s->after = hotspot_enter_caller();
 	if (s->after != STOP_NOT && h->kind <= HOTSPOT_INTERPRETER)
 		s->after = STOP_ANON;
 	h->inside = HOTSPOT_FIRST;

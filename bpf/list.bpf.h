@@ -13,12 +13,15 @@
 #include "requests.bpf.h"
 #include "vma.bpf.h"
 
-#define LIST_STEPS	64	/* down at a time: mappings and gaps */
+#define LIST_STEPS	256	/* down at a time: mappings and gaps */
 #define LIST_WALK	8192	/* ... of a process */
 #define LIST_NS		250000000ULL	/* time of a list */
 /* Files of a process at most.  What is written for one task must fit into 8 pages, or the
  * whole list ends there (kernel/bpf/bpf_iter.c, bpf_seq_read(), 5.10 to 7.3). */
-#define LIST_TASK	340
+#define LIST_TASK	336
+#define LIST_SOME	8	/* ... in one write, of which the verifier follows each by itself */
+_Static_assert(LIST_TASK % LIST_SOME == 0, "list_files: whole writes");
+_Static_assert(LIST_TASK / LIST_SOME * LIST_STEPS >= LIST_WALK, "list_files: of a whole process");
 _Static_assert((LIST_TASK + 1) * sizeof(struct request_file) < 8 * 4096, "list_files: one task");
 
 __u32 list_tgid;		/* set by loaderd: list this process alone, or LIST_ALL */
@@ -31,7 +34,9 @@ static struct listing {
 	__u64 then;		/* not 0: where it goes on after the program's own file */
 	__u64 vma[VMA_SCRATCH_WORDS];
 	struct mapping m;
-	struct request_file found;
+	struct request_file task;	/* of the process itself, without a file */
+	__u32 n;
+	struct request_file found[LIST_SOME];
 } listing;
 
 /* The super block of a task's root; 0: the task is about to end. */
@@ -56,10 +61,10 @@ static __always_inline __u32 root_magic(__u64 task)
 	return KLOAD(super_block, root, s_magic);
 }
 
-/* One step down.  1: listing.found is for the list. */
+/* One step down, to listing.found[listing.n] if that is for the list. */
 __weak __noinline int list_look(void)
 {
-	struct request_file *r = &listing.found;
+	struct request_file *r = &listing.found[listing.n & (LIST_SOME - 1)];
 	__u64 next = 0;
 	int found = vma_down(listing.mm, listing.at, &listing.m, listing.vma, &next);
 
@@ -70,23 +75,25 @@ __weak __noinline int list_look(void)
 	listing.steps++;
 	if (!found || !listing.m.exec || !listing.m.has_file)
 		return 0;
+	*r = listing.task;
 	r->start = listing.m.start;
 	r->end = listing.m.end;
 	r->key = listing.m.key;
 	r->ask = ask_bits_of(listing.m.file);
-	return 1;
+	listing.n++;
+	return 0;
 }
 
-/* Down to the next one for the list, or some steps.  1: there is one. */
+/* Some steps, until there are enough for one write.  Returns their number. */
 __weak __noinline int list_some(void)
 {
+	listing.n = 0;
 	for (int i = 0; i < LIST_STEPS; i++) {
-		if (!listing.at || listing.steps >= LIST_WALK)
+		if (!listing.at || listing.steps >= LIST_WALK || listing.n >= LIST_SOME)
 			break;
-		if (list_look())
-			return 1;
+		list_look();
 	}
-	return 0;
+	return listing.n;
 }
 
 /* Is a task one for the list?  late: there is no time left. */
@@ -105,7 +112,7 @@ static __always_inline int list_wants(struct task_struct *t, int late)
 /* Begin with a task.  0: it has no memory. */
 static __always_inline int list_begin(struct task_struct *t)
 {
-	struct request_file *n = &listing.found;
+	struct request_file *n = &listing.task;
 	__u64 cred;
 
 	listing.mm = (__u64)KLOAD(task_struct, t, mm);
@@ -140,12 +147,17 @@ int list_files(struct bpf_iter__task *ctx)
 	if (!t || !list_wants(t, now - listing.begin_ns > LIST_NS) || !list_begin(t))
 		return 0;
 	if (list_tgid != LIST_ALL)	/* that it is there, whatever the walk meets */
-		bpf_seq_write(ctx->meta->seq, &listing.found, sizeof(listing.found));
-	for (int i = 0; i < LIST_TASK; i++) {
+		bpf_seq_write(ctx->meta->seq, &listing.task, sizeof(listing.task));
+	for (int i = 0; i < LIST_TASK / LIST_SOME; i++) {
+		__u64 bytes;
+
 		if (!listing.at || listing.steps >= LIST_WALK)
 			break;
-		if (list_some())
-			bpf_seq_write(ctx->meta->seq, &listing.found, sizeof(listing.found));
+		bytes = list_some() * sizeof(listing.found[0]);
+		asm volatile("" : "+r"(bytes));		/* keep this check for the verifier: */
+		if (bytes > sizeof(listing.found))
+			break;
+		bpf_seq_write(ctx->meta->seq, listing.found, bytes);
 	}
 	return 0;
 }

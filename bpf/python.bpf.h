@@ -145,17 +145,25 @@ static __always_inline __u64 python_frame_of(const struct python_layout *l,
 	return frame && l->cframe ? user_word(frame + l->cframe - 1) : frame;
 }
 
+/* Is it this thread's state, and has it frames?  Global: the verifier checks it once, and
+ * not for each thread of a list. */
+__weak __noinline int python_thread_fits(__u64 version, __u64 thread, __u64 tp)
+{
+	const struct python_layout *l = python_layout(version);
+
+	return python_is_thread(l, thread, tp) && python_frame_of(l, thread);
+}
+
 /* A state of this thread that has frames and is not `other`, by all lists of threads. */
-static __always_inline __u64 python_thread_by_list(const struct python_layout *l,
-						   __u64 root, __u64 tp,
+static __always_inline __u64 python_thread_by_list(__u32 version, __u64 root, __u64 tp,
 						   __u64 other)
 {
+	const struct python_layout *l = python_layout(version);
 	__u64 interp = user_word(root + l->interpreters);
 	__u64 thread = interp ? user_word(interp + l->threads) : 0;
 
 	for (int i = 0; i < PYTHON_THREADS_MAX && interp; i++) {
-		if (thread != other && python_is_thread(l, thread, tp) &&
-		    python_frame_of(l, thread))
+		if (thread != other && python_thread_fits(version, thread, tp))
 			return thread;
 		if (thread)
 			thread = user_word(thread + PYTHON_NEXT);
@@ -198,7 +206,7 @@ static __always_inline void python_find(struct python_state *p, __u32 version,
 	if (!p->known++)
 		thread = python_thread_running(l, root, tp, at);
 	if (!thread)
-		thread = python_thread_by_list(l, root, tp, other);
+		thread = python_thread_by_list(version, root, tp, other);
 	p->thread = thread;
 	p->frame = thread ? python_frame_of(l, thread) : 0;
 	p->base = thread && l->base ? user_word(thread + l->base) : 0;

@@ -126,21 +126,30 @@ static __always_inline int cut_at_nul(__u64 *v)
 	return 1;
 }
 
-/* Copy a piece of a kernel string, and no bytes after its end.  True: the piece is full. */
-static __always_inline int read_piece(char *dst, __u64 src)
+/* Copy a piece of the kernel's string at s->name_at, and no bytes after its end.  True:
+ * the piece is full.  Global, so that its many reads are verified once. */
+__weak __noinline int read_piece(__u32 i)
 {
-	__u64 *word = (__u64 *)dst;
+	struct scratch *s = scratch();
+	__u64 *word, src;
+	char *dst;
+
+	if (!s)
+		return 0;
+	src = s->name_at;
+	dst = s->request_cgroup.piece[i % CGROUP_PIECES];
+	word = (__u64 *)dst;
 
 	word[CGROUP_PIECE / 8 - 1] = 0;
 	if (!bpf_rdonly_cast) {
 		bpf_probe_read_kernel_str(dst, CGROUP_PIECE, (void *)src);
 		return dst[CGROUP_PIECE - 2] != 0;
 	}
-	for (int i = 0; i < CGROUP_PIECE / 8; i++) {
-		__u64 v = LOAD(src + i * 8);
+	for (int k = 0; k < CGROUP_PIECE / 8; k++) {
+		__u64 v = LOAD(src + k * 8);
 		int end = cut_at_nul(&v);
 
-		word[i] = v;
+		word[k] = v;
 		if (end)
 			break;
 	}
@@ -148,12 +157,11 @@ static __always_inline int read_piece(char *dst, __u64 src)
 	return dst[CGROUP_PIECE - 2] != 0;
 }
 
-/* Global, so that its many reads are verified once. */
 __weak __noinline int ask_cgroup(void)
 {
 	struct scratch *s = scratch();
 	struct request_cgroup *n;
-	__u64 css, kn, name = 0;
+	__u64 css, kn;
 
 	if (!s)
 		return 0;
@@ -165,20 +173,21 @@ __weak __noinline int ask_cgroup(void)
 	n->kind = REQUEST_CGROUP;
 	n->cgroup_id = s->rec.cgroup_id;
 	n->pieces = 0;
+	s->name_at = 0;
 	for (int i = 0; i < CGROUP_PIECES; i++) {
-		if (!name) {
+		if (!s->name_at) {
 			__u64 parent = kn ? kernfs_parent(kn) : 0;
 
 			n->piece[i][0] = 0;
 			if (!parent)
 				break;
-			name = (__u64)KLOAD(kernfs_node, kn, name);
+			s->name_at = (__u64)KLOAD(kernfs_node, kn, name);
 			kn = parent;
 		}
-		if (read_piece(n->piece[i], name))
-			name += CGROUP_PIECE - 1;
+		if (read_piece(i))
+			s->name_at += CGROUP_PIECE - 1;
 		else
-			name = 0;
+			s->name_at = 0;
 		n->pieces = i + 1;
 	}
 	if (bpf_ringbuf_output(&requests, n, sizeof(*n), 0))

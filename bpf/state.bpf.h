@@ -191,6 +191,7 @@ struct scratch {
 	__u64 text[FRAME_MORE_MAX + 1];
 	struct request_file request_file;
 	struct request_cgroup request_cgroup;
+	__u64 name_at;		/* of ask_cgroup(): what is to be read next; 0: nothing */
 	struct trace_rec rec;
 	__u64 words[REC_WORDS];	/* of rec */
 };

@@ -25,8 +25,8 @@ static const struct budget {
 	const char *name;
 	unsigned int insns;
 } budgets[] = {
-	{ "sample", 450000 }, { "executed", 16500 }, { "identify", 14500 },
-	{ "list_files", 45000 }, { "modules_changed", 100 }, { "name_symbol", 100 },
+	{ "sample", 350000 }, { "executed", 16500 }, { "identify", 14500 },
+	{ "list_files", 20000 }, { "modules_changed", 100 }, { "name_symbol", 100 },
 };
 
 #define N	(sizeof(budgets) / sizeof(*budgets))
