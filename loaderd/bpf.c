@@ -14,9 +14,9 @@
 #include "ipc/message_loader.h"
 #include "loaderd/store.h"
 
-/* Samples wait here while symbolizerd is busy, a few seconds at worst.  RING_MIN
- * has 6 s of 2 CPUs at 20 Hz, RING_MAX 5 s of 64 at 100 Hz. */
-#define RING_MIN	(256u << 10)
+/* Samples wait here while symbolizerd is busy, a few seconds at worst.  RING_MIN has
+ * 12 s of 2 CPUs at 20 Hz, and 32 of the largest records; RING_MAX 5 s of 64 at 100 Hz. */
+#define RING_MIN	(512u << 10)
 #define RING_MAX	(32u << 20)
 #define RING_WANTED	4096	/* for each CPU and Hz: 4 s of records of 1 KiB */
 
