@@ -112,8 +112,10 @@ def measure(load, windows, frequency, more):
         others = {p["id"] for p in bpf_programs()}
         w = Watcher()
         start = time.time()
-        p = subprocess.Popen([TRIFOLD, "run", "--frequency", str(frequency), *more,
-                              "--output", os.path.join(tmp, "x.folded")],
+        # what writes a file reads all lines at once: symbolizerd/knowledge/source_lines.h
+        if not any(x.startswith("--endpoint=") for x in more):
+            more = [*more, "--output=" + os.path.join(tmp, "x.folded")]
+        p = subprocess.Popen([TRIFOLD, "run", "--frequency", str(frequency), *more],
                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         first = None
         while first is None and time.time() < start + 20:
