@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The live page's server by itself: which users may ask, what it refuses, what it keeps."""
+import concurrent.futures
 import contextlib
 import gzip
 import http.client
@@ -181,10 +182,34 @@ def address_is_a_number():
                 p.kill()
 
 
+def late_and_slow(port):
+    """For how long a client is served that has the key and 8 s later sends a body, a byte now and then, s"""
+    with socket.create_connection(("127.0.0.1", port)) as s:
+        keyed = f"Host: localhost:{port}\r\nAuthorization: Bearer {KEY}\r\n"
+        s.sendall(f"GET /api/v1/info HTTP/1.1\r\n{keyed}\r\n".encode())
+        assert s.recv(4096).startswith(b"HTTP/1.1 200")
+        begin = time.time()
+        time.sleep(8)
+        s.sendall((f"POST {POST} HTTP/1.1\r\n{keyed}Content-Type: application/x-protobuf\r\n"
+                   "Content-Length: 100000\r\n\r\n").encode())
+        s.settimeout(0.5)
+        while time.time() < begin + 60:
+            try:
+                s.send(b"x")
+                if s.recv(4096) == b"":
+                    break
+            except TimeoutError:
+                pass
+            except OSError:
+                break
+        return time.time() - begin
+
+
 @suite.test
 def slow_clients():
     """clients that send a byte now and then, or nothing, are cut off, first those without the key; others are served"""
-    with Alone() as v:
+    with Alone() as v, concurrent.futures.ThreadPoolExecutor() as pool:
+        patient = pool.submit(late_and_slow, v.port)
         slow = []
         head = (f"POST {POST} HTTP/1.1\r\nHost: localhost:{v.port}\r\nAuthorization: Bearer {KEY}\r\n"
                 "Content-Type: application/x-protobuf\r\nContent-Length: 100000\r\n\r\n").encode()
@@ -213,6 +238,8 @@ def slow_clients():
         assert max(t for s, t in gone.items() if s not in keyed) < min(gone[s] for s in keyed), gone.values()
         for s in slow:
             s.close()
+        say(f"one that sent its second request after 8 s was cut off after {patient.result():.1f} s")
+        assert 27.5 < patient.result() < 50
         # a request line and headers have a limit too
         for path, headers in (("/?" + "x" * 100000, {}), ("/", {f"X-{i}": "y" * 1000 for i in range(90)})):
             try:

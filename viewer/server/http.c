@@ -293,11 +293,12 @@ static struct client *client_of(struct MHD_Connection *c)
 	return i->socket_context;
 }
 
+/* From these headers on the request has its time. */
 static void client_has_key(struct MHD_Connection *c)
 {
 	struct client *p = client_of(c);
 
-	if (!p || p->keyed)
+	if (!p)
 		return;
 	p->keyed = true;
 	p->deadline_ns = now_ns() + HTTP_REQUEST_NS;

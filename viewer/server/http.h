@@ -3,9 +3,10 @@
  * http - the server: libmicrohttpd, one thread, on open sockets
  *
  * A request is accepted or refused by its headers alone (guard.h), before its body is
- * read.  A request must end within HTTP_REQUEST_NS of the previous one, so that clients
- * which send a byte now and then cannot keep their connections; the first one, which shows
- * the key, within HTTP_STRANGER_NS.
+ * read.  Its headers must come within HTTP_REQUEST_NS of the end of the previous one, the rest
+ * and the answer within as much of the headers, so that clients which send a byte now and then
+ * cannot keep their connections; the first headers, which show the key, within
+ * HTTP_STRANGER_NS.
  */
 #ifndef VIEWER_SERVER_HTTP_H
 #define VIEWER_SERVER_HTTP_H
