@@ -12,6 +12,7 @@
 #include "profile/busy.h"
 
 #define MISSED_SHOWN_S	0.05	/* less is shown as 0.0 */
+#define REPORT_TOGETHER_NS	(60 * NSEC_PER_SEC)	/* daemons of one start */
 
 __attribute__((format(printf, 3, 4))) static void
 report_add(char *out, size_t size, const char *fmt, ...)
@@ -267,14 +268,15 @@ static void report_each_process(const struct own_processes *list, FILE *to)
 	}
 }
 
-/* Percent of all CPUs' time since the hub started. */
-static double report_of_host(const struct status *st, uint64_t cpu_ns)
+/* Time of all CPUs since the hub started; 0: another daemon started long before it, or that is
+ * not known. */
+static uint64_t report_host_ns(const struct status *st)
 {
-	double all = (double)st->uptime_ns * (double)st->loader.cpus;
+	uint64_t hub = st->hub.start_ns, loader = st->loader.start_ns;
 
-	if (all <= 0)
+	if (hub > loader + REPORT_TOGETHER_NS)
 		return 0;
-	return 100 * (double)cpu_ns / all;
+	return st->uptime_ns * st->loader.cpus;
 }
 
 static void report_costs(const struct counted *c,
@@ -284,10 +286,13 @@ static void report_costs(const struct counted *c,
 	uint64_t taken = bpf[BPF_TAKEN];
 
 	uint64_t all_ns = status_cpu_ns(&c->st) + processes_silent_ns(list);
+	uint64_t host_ns = report_host_ns(&c->st);
 
 	report_head(to, "Costs");
-	fprintf(to, "  %-28s %14.3f  %6.2f %% of this host\n", "all of trifold: CPU, s",
-		(double)all_ns / NSEC_PER_SEC, report_of_host(&c->st, all_ns));
+	fprintf(to, "  %-28s %14.3f", "all of trifold: CPU, s", (double)all_ns / NSEC_PER_SEC);
+	if (all_ns < host_ns)
+		fprintf(to, "  %6.2f %% of this host", 100 * (double)all_ns / (double)host_ns);
+	fprintf(to, "\n");
 	report_section(c, to, SECTION_COSTS);
 	report_row(to, "BPF ns a sample, mean",
 		   taken ? bpf[BPF_RUN_NS] / taken : 0);

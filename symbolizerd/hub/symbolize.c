@@ -320,7 +320,7 @@ bool pass_trace_waits(const struct pass *p, const struct trace *tr)
 	size_t end = (size_t)tr->n_kernel + tr->n_user;
 	bool waits = false;
 
-	/* all are asked: they count their samples */
+	/* all are asked: those of files that are read count their samples */
 	for (size_t i = tr->n_kernel; i < end; i += frame_words(tr->words[i])) {
 		if (symbolize_frame_waits(p, tr, &tr->words[i]))
 			waits = true;
@@ -432,7 +432,7 @@ void pass_trace(const struct pass *p, struct trace *tr)
 	tr->stack = TRACE_NO_STACK;
 	tr->former_ns = symbolize_former_ns(p, tr);
 	tr->waits = pass_trace_waits(p, tr);
-	tr->met = 0;	/* also if it waits: its places have counted it */
+	tr->met = 0;	/* also if it waits: or it would count again in the next pass */
 	tr->script = symbolize_script(p, tr);
 }
 

@@ -203,9 +203,9 @@ static bool source_lines_ask_for(struct source_lines *l, const struct executable
 	f = source_lines_file(l, t);
 	if (f->number != t->number)
 		*f = (struct line_file){ .number = t->number, .key = e->key };
-	/* there is room left for what is urgent */
+	/* each owner leaves room for what is urgent; visits_want() shares it among them */
 	if (!urgent && (t->words.n >= LINES_LATE_WAITING ||
-			l->visits.waiting >= LINES_WAITING / 4 * 3))
+			visits_waiting(&l->visits, t) >= LINES_LATE_OWNER))
 		return false;
 	if (!visits_want(&l->visits, t, &off, urgent, now_ns))
 		return false;

@@ -37,7 +37,8 @@
 /* Of places and visits that are late: source_lines_late(). */
 #define LINES_HOT	2u		/* samples of a place that is urgent */
 #define LINES_LATE_NS	60000000000ULL	/* others wait so long, unless their file is visited */
-#define LINES_LATE_WAITING	384u	/* and no more of a file */
+#define LINES_LATE_WAITING	384u	/* and no more of a file, */
+#define LINES_LATE_OWNER	(LINES_WAITING / 4 * 3)	/* nor of an owner */
 #define LINES_LATE_GAP_NS	20000000000ULL
 #define LINES_LATE_GAP_MAX_NS	160000000000ULL
 #define LINES_SOON_NS	2000000000ULL	/* samples wait for visits that begin until then */

@@ -391,8 +391,15 @@ static uint64_t visits_gap(const struct visits *m, const struct visit_target *t)
 
 void visits_hurry(struct visits *m, struct visit_target *t)
 {
+	if (visits_frames(m, t) == t->asked)
+		return;
 	t->urgent = true;
 	m->look_ns = 0;
+}
+
+uint32_t visits_waiting(const struct visits *m, const struct visit_target *t)
+{
+	return visits_account(m, t)->waiting;
 }
 
 void visits_shorten(struct visits *m, struct visit_target *t, uint64_t pause_ns)
@@ -411,8 +418,7 @@ void visits_hurry_all(struct visits *m)
 		if (!t->number)
 			continue;
 		visits_shorten(m, t, visits_gap(m, t));
-		if (visits_frames(m, t) != t->asked)
-			visits_hurry(m, t);
+		visits_hurry(m, t);
 	}
 }
 

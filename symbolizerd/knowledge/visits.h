@@ -153,6 +153,9 @@ void visits_fini(struct visits *m);
 struct visit_target *visits_target(struct visits *m, const struct visit_key *key,
 				   uint32_t owner, uint64_t now_ns);
 
+/* Frames that wait, of all targets of this one's owner. */
+uint32_t visits_waiting(const struct visits *m, const struct visit_target *t);
+
 /* The target of this number; NULL: it is gone. */
 struct visit_target *visits_find(const struct visits *m, uint32_t number);
 struct visit_target *visits_of_key(const struct visits *m, const struct visit_key *key);
@@ -179,7 +182,7 @@ bool visits_want(struct visits *m, struct visit_target *t, const uint64_t *words
  * have been wanted without: cheap, and may be 50 ms late with what was wanted before. */
 void visits_ask(struct visits *m, bool late, uint64_t now_ns);
 
-/* What waits of this target is urgent from now on. */
+/* What waits of this target is urgent from now on; nothing, if nothing waits. */
 void visits_hurry(struct visits *m, struct visit_target *t);
 
 /* The pause after its last visit is no longer than this. */

@@ -153,6 +153,7 @@ class Stage:
         """It has taken what was sent before."""
         quiet = 0
         while quiet < 6:
+            assert self.exporter.poll() is None, self.log()
             quiet = quiet + 1 if self.rests() else 0
             time.sleep(0.05)
 

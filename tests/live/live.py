@@ -379,6 +379,7 @@ class CpuLog:
 
     def __enter__(self):
         self.thread.start()
+        wait_for(lambda: self.at)
         return self
 
     def __exit__(self, *_):

@@ -22,7 +22,7 @@ def programs(*names, noise=True):
         for name in names + ("noise",):
             shutil.copy(exe, os.path.join(tmp, name))
         if noise:
-            stack.enter_context(running(os.path.join(tmp, "noise"), "twin", "left", "100"))
+            stack.enter_context(running(os.path.join(tmp, "noise"), "twin", "left", "600"))
         yield tmp
 
 

@@ -132,16 +132,18 @@ def priority_of_the_beginning():
     with scratch() as tmp, subprocess.Popen(
             [TRIFOLD, "record", "--output", f"{tmp}/x.folded", "--duration", "600"],
             stderr=subprocess.DEVNULL) as p:
-        wait_for(lambda: zygote() and priorities(zygote())[0] == -10)
-        first = priorities(zygote())
-        shutil.copy(os.path.realpath("/usr/bin/python3"), f"{tmp}/later")
-        while time.monotonic() - begin < 120 and priorities(zygote())[0]:
-            subprocess.run([f"{tmp}/later", "-Sc", "sum(range(10000000))"], check=True)
-            with open(f"{tmp}/later", "ab") as f:	# another file
-                f.write(b"\0")
-        last, took = priorities(zygote()), time.monotonic() - begin
-        others = [priorities(main_of(f"trifold-{d}")) for d in ("loaderd", "symbolizerd")]
-        p.send_signal(signal.SIGINT)
+        try:
+            wait_for(lambda: zygote() and priorities(zygote())[0] == -10)
+            first = priorities(zygote())
+            shutil.copy(os.path.realpath("/usr/bin/python3"), f"{tmp}/later")
+            while time.monotonic() - begin < 120 and priorities(zygote())[0]:
+                subprocess.run([f"{tmp}/later", "-Sc", "sum(range(10000000))"], check=True)
+                with open(f"{tmp}/later", "ab") as f:	# another file
+                    f.write(b"\0")
+            last, took = priorities(zygote()), time.monotonic() - begin
+            others = [priorities(main_of(f"trifold-{d}")) for d in ("loaderd", "symbolizerd")]
+        finally:
+            p.send_signal(signal.SIGINT)
     say(f"workers {first}, after {took:.1f} s {last}; loaderd, hub {others}")
     groups = first[1] is not None
     assert first == (-10, -10 if groups else None) and last == (0, 0 if groups else None)

@@ -76,7 +76,7 @@ def of_a_file(t):
     t.start(compile_c("cases/mangled.c", t.path("mangled"), "-fomit-frame-pointer"))
     yield
     for key, want in (("folded", SHORT), ("raw", [system for _, _, system in NAMES])):
-        share_of(key, t.stacks("mangled", key), lambda f, want=want: has_chain(f, want), 0.9, 20)
+        share_of(key, t.stacks("mangled", key), lambda f, want=want: has_chain(f, want), 0.9, 50)
     with open(t.out("otlp-raw"), "rb") as f:
         otlp = f.read()
     with gzip.open(t.out("pprof")) as f:
@@ -160,7 +160,7 @@ def stripped(t):
     yield
     for name in bare:
         want = [x if x in entry else f"{name}!{at[name][x]:#x}" for x in CHAIN]
-        share_of(name, t.stacks(name), lambda f, want=want: has_chain(f, want) and "_start" in f, 0.9, 20)
+        share_of(name, t.stacks(name), lambda f, want=want: has_chain(f, want) and "_start" in f, 0.9, 50)
 
 
 @rows.test

@@ -238,9 +238,11 @@ def from_one_cpu():
         try:
             with subprocess.Popen([TRIFOLD, "record", "--output", out, "--frequency", "199", "--duration", "600"],
                                   stderr=subprocess.DEVNULL) as r:
-                wait_for(lambda: (a := Watcher.once()) and a.frequency)
-                burns(0.5, p.pid)
-                r.send_signal(signal.SIGINT)
+                try:
+                    wait_for(lambda: (a := Watcher.once()) and a.frequency)
+                    burns(0.5, p.pid)
+                finally:
+                    r.send_signal(signal.SIGINT)
         finally:
             os.sched_setaffinity(0, cpus)
         assert by_name(out)["inside"] > 20

@@ -184,7 +184,7 @@ def address_is_a_number():
 
 def late_and_slow(port):
     """For how long a client is served that has the key and 8 s later sends a body, a byte now and then, s"""
-    with socket.create_connection(("127.0.0.1", port)) as s:
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as s:
         keyed = f"Host: localhost:{port}\r\nAuthorization: Bearer {KEY}\r\n"
         s.sendall(f"GET /api/v1/info HTTP/1.1\r\n{keyed}\r\n".encode())
         assert s.recv(4096).startswith(b"HTTP/1.1 200")

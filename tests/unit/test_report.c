@@ -324,5 +324,11 @@ TEST(report_sums_all_that_trifold_costs)
 	text = printed(as_json);
 	CHECK(strstr(text, "\"cpu_ns\":975000000,") != NULL);
 	free(text);
+	/* the hub is new, the others are not: of which time it is a share is not known */
+	st.loader.start_ns = 1;
+	st.hub.start_ns = 3600000000000;
+	text = printed(as_table);
+	CHECK(strstr(text, "all of trifold: CPU, s                0.975\n") != NULL);
+	free(text);
 	list = (struct own_processes){ 0 };
 }

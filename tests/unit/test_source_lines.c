@@ -438,9 +438,10 @@ TEST(late_single_samples_of_many_files_leave_room)
 			e = add((uint32_t)i / 1000 + 1, 7);
 		want(e, OFF + i);
 	}
-	CHECK_EQ(l.visits.waiting, LINES_WAITING / 4 * 3);
+	CHECK_EQ(l.visits.waiting, LINES_LATE_OWNER);
+	want(add(30, 8), OFF);		/* another user's */
 	source_lines_want(&l, e, OFF, LINES_HOT, interval, now);
-	CHECK(l.visits.waiting == LINES_WAITING / 4 * 3 + 1 && !l.visits.lost);
+	CHECK(l.visits.waiting == LINES_LATE_OWNER + 2 && !l.visits.lost);
 	end();
 }
 
@@ -469,7 +470,13 @@ TEST(late_ends_when_somebody_watches)
 	CHECK(next(&q) == e);
 	answer(&q, "f", false);
 	source_lines_late(&l, true);
-	now += LINES_GAP_MAX_NS;
+	now += LINES_LATE_GAP_MAX_NS;
+	source_lines_want(&l, e, OFF + 20, LINES_HOT, interval, now);
+	CHECK(next(&q) == e);
+	/* met again while it is visited: nothing is left to hurry */
+	source_lines_want(&l, e, OFF + 20, LINES_HOT, interval, now);
+	answer(&q, "f", false);
+	now += LINES_LATE_GAP_MAX_NS;
 	want(e, OFF + 11);
 	want(add(2, 7), OFF);	/* nor is a new file's */
 	CHECK(!next(&q));
