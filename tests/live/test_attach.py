@@ -19,7 +19,7 @@ from chance import ALPHA, clump, fewest, most
 from live import (SUPERVISOR, TRIFOLD, CpuLog, Suite, burns, ends_with_us, parent_of, pids_of, ran_and_stolen, record,
                   say, scratch, wait_for, with_stolen)
 from pprof import read_pprof
-from targets import HEX64, by_name, cgroups, engine_files, functions, programs, recording, running
+from targets import HEX64, by_name, cgroups, engine_files, functions, programs, running
 
 suite = Suite()
 HZ = 199
@@ -311,9 +311,13 @@ def mistakes():
 def beside_a_part():
     """beside a recording of some processes only there is nothing to be had"""
     with scratch() as tmp:
-        with recording(f"{tmp}/a.folded", "--pid", str(os.getpid())):
-            refused(1, "samples a part of the system only", "--output", f"{tmp}/b.folded",
-                    "--duration", "1")
+        r = OnTerminal("--output", f"{tmp}/a.folded", "--pid", str(os.getpid()))
+        r.hears("until Ctrl-C")		# before that, one ends it and nothing is recorded
+        refused(1, "samples a part of the system only", "--output", f"{tmp}/b.folded", "--duration", "1")
+        r.p.send_signal(signal.SIGINT)
+        r.hears("samples, none lost")
+        assert r.p.wait(120) == 0, r.said
+        os.close(r.master)
 
 
 @suite.test
