@@ -596,7 +596,10 @@ static void phases_signal(struct phases *p, int sig, bool by_kernel,
 			p->end_signal = 0;
 		else
 			p->end_signal = sig;
-		p->failed |= p->phase < PHASE_RUNNING;
+		if (p->phase < PHASE_RUNNING) {
+			phases_say(p, "stopped before it sampled");
+			p->failed = true;
+		}
 		phases_end(p, now);
 	}
 }

@@ -420,6 +420,7 @@ TEST(a_signal_before_the_start_is_a_failure)
 	get_signal(SIGINT, true);
 	pass(1000);
 	ended(true, 0);
+	CHECK_STR(said, "stopped before it sampled\n");
 }
 
 TEST(it_sleeps_until_something_is_due)
