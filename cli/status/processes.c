@@ -163,19 +163,26 @@ void processes_free(struct own_processes *p)
 	*p = (struct own_processes){ .n = 0 };
 }
 
-uint64_t processes_silent_ns(const struct own_processes *p)
+/* In struct status is what it used. */
+static bool processes_reports(const struct own_process *p)
 {
-	static const char *const reported[] = {
+	static const char *const names[] = {
 		"trifold-loaderd", "trifold-opener", "trifold-symbolizerd", "trifold-exporterd",
 	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!strcmp(p->name, names[i]))
+			return true;
+	}
+	return false;
+}
+
+uint64_t processes_silent_ns(const struct own_processes *p)
+{
 	uint64_t ns = 0;
 
 	for (size_t i = 0; i < p->n; i++) {
-		bool silent = true;
-
-		for (size_t k = 0; k < sizeof(reported) / sizeof(reported[0]); k++)
-			silent &= strcmp(p->v[i].name, reported[k]) != 0;
-		if (silent)
+		if (!processes_reports(&p->v[i]))
 			ns += p->v[i].cpu_ns;
 	}
 	return ns;

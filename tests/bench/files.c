@@ -368,7 +368,8 @@ static void lines_count(struct conn *exporter, struct lines_seen *ret)
 				const struct batch_frame *f = &b.b.frames[b.b.stack_frames[k]];
 
 				ret->frames += s->n;
-				ret->lines += f->line ? s->n : 0;
+				if (f->line)
+					ret->lines += s->n;
 			}
 		}
 		exporter_done(exporter, b.id, b.msg.samples, BATCH_DELIVERED);

@@ -155,6 +155,9 @@ for d in symbolizerd exporterd loaderd viewer; do
 	until_it another $d "$died"
 done
 check "daemons that died are running again" [ "$(daemons | wc -l)" = 4 ]
+# the last line says how busy the CPUs were if it was told how often they are sampled: each second
+until_it sh -c '"$0" status --json | grep "\"loaderd_up\":true"' "$T"
+sleep 3
 kill -INT $pid
 wait $pid
 check "Ctrl-C is status 0" [ $? = 0 ]

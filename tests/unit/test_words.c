@@ -399,20 +399,6 @@ long bpf_probe_read_user(void *dst, __u32 size, const void *src)
 	return 0;
 }
 
-long bpf_probe_read_kernel(void *dst, __u32 size, const void *src)
-{
-	memset(dst, 0, size);
-	if ((uintptr_t)src < 65536)
-		return -EFAULT;
-	memcpy(dst, src, size);
-	return 0;
-}
-
-long bpf_probe_read_kernel_str(void *dst, __u32 size, const void *src)
-{
-	return bpf_probe_read_kernel(dst, size, src);
-}
-
 __u64 bpf_ktime_get_ns(void)
 {
 	static __u64 now = 1000000000;
