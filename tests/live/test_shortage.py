@@ -84,7 +84,7 @@ def full():
         p = subprocess.Popen([TRIFOLD, "run", "--no-page", "--output", f"{path}/out.html"], stderr=subprocess.PIPE,
                              text=True)
         head = p.stderr.readline()
-        wait_for(lambda: (a := Watcher.once()) and a.taken())
+        wait_for(lambda: (a := Watcher.once()) and a.taken() > 20)
         p.send_signal(signal.SIGINT)
         said = p.communicate(timeout=120)[1]
         say(head + said)
