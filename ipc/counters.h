@@ -116,6 +116,8 @@ struct hub_stats {
 	uint64_t workers_stuck;		/* now: killed, and they wait for a file system */
 	uint64_t asks_put_off;		/* visits that waited: their user asked for so many
 					 * processes' memory and perf maps in a second */
+	uint64_t jobs_put_off;		/* jobs of workers: their user's part of the share was
+					 * used up */
 	uint64_t line_full;		/* as jit_full, of places in files */
 	uint64_t line_visits;		/* to files, for lines of code in them */
 	uint64_t line_answers;		/* of them, with at least one line */

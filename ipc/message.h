@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MSG_VERSION	14
+#define MSG_VERSION	15
 #define MSG_LEN_MAX	4608	/* payload, bytes */
 #define MSG_FDS_MAX	2
 #define MSG_PATH_MAX	4096	/* bytes of a path, no NUL */

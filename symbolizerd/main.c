@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include "common/clock.h"
@@ -273,6 +274,7 @@ int main(int argc, char **argv)
 			.viewer_uid = getuid(),
 			.interval_ns = INTERVAL_DEFAULT_S * NSEC_PER_SEC,
 			.cpu_share = CPU_SHARE_DEFAULT,
+			.cpus = (uint32_t)get_nprocs(),
 			.lines_share = LINES_PERCENT,
 			.job_deadline_ns = JOB_DEADLINE_NS,
 		},

@@ -56,12 +56,12 @@ const struct config_key config_keys[KEY__COUNT] = {
 			"sample uses, 1 to 604800 (a week).",
 	},
 	[KEY_CPU_SHARE] = {
-		"limits", "cpu_share", NUMBER(1, 100), .def = "5",
+		"limits", "cpu_share", NUMBER(1, 100), .def = "2",
 		.owner = OBEYS_NEXT_START,
-		.help = "Percent of one CPU, 1 to 100, that trifold-loaderd and\n"
-			"trifold-symbolizerd may take for new files, over ten seconds.  Files\n"
-			"beyond that are put off: their stacks and names come later.  Samples\n"
-			"do not count, nor do workers.",
+		.help = "Percent of the CPU time of the whole host, 1 to 100, that all of trifold\n"
+			"may take over a minute; a recording, which ends, may take five times as\n"
+			"much.  What is beyond that is put off: lines first, then names, then the\n"
+			"tables of new files, each user's for himself.  Samples are taken always.",
 	},
 	[KEY_LINES_SHARE] = {
 		"limits", "lines_share", NUMBER(0, 100), .def = "2",

@@ -30,8 +30,9 @@ struct hub_config {
 	bool show_loops;	/* managed.h */
 	uint32_t n_own;
 	pid_t own[OWN_GIVEN];	/* processes that live as long as the hub: own.h */
-	uint32_t cpu_share;	/* percent of one CPU, for files: cpu_share.h */
-	uint32_t lines_share;	/* likewise, for source_lines.h; 0: no lines */
+	uint32_t cpu_share;	/* percent of all CPUs, for all of trifold */
+	uint32_t cpus;		/* so many are online */
+	uint32_t lines_share;	/* percent of one CPU, for source_lines.h; 0: no lines */
 	bool lines_late;	/* source_lines.h: while nobody watches */
 	uint64_t job_deadline_ns;	/* JOB_DEADLINE_NS, but for tests */
 	int statm;		/* of cost_open() */

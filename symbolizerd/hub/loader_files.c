@@ -784,6 +784,7 @@ static void loader_files_used(void *ctx, const struct job_slot *slot, uint64_t c
 {
 	struct knowledge *k = ((struct loader_files *)ctx)->k;
 
+	user_share_use(&k->workers, slot->job.owner, cpu_ns);
 	if (slot->kind == JOB_LINES)
 		source_lines_used(&k->lines, slot->job.owner, cpu_ns);
 	if (slot->job.again)

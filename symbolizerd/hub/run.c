@@ -423,6 +423,25 @@ static bool hub_run_on_debug_missing(void *ctx, const struct build_id *id, uint3
 	return exporter_link_debug_missing(&hub->exporter, id, owner, useless);
 }
 
+/* Hub and loaderd have half of the share for files.  Workers have what all leave of it, at
+ * least a quarter: names give way to tables, and lines to both. */
+static void hub_run_init_share(struct hub *hub)
+{
+	uint32_t percent = hub->config.cpu_share * hub->config.cpus;	/* of one CPU */
+	uint64_t window = USER_SHARE_NS / 100 * percent;
+	struct job_queue *q = hub->jobs.queues;
+
+	cpu_share_init(&hub->k.share, percent * 10 / 2, now_ns());
+	user_share_init(&hub->k.workers, percent, now_ns());
+	hub->jobs.share = &hub->k.share;
+	for (int i = 0; i < JOB__KINDS; i++) {
+		q[i].share = &hub->k.workers;
+		q[i].put_off = &hub->k.stats.jobs_put_off;
+	}
+	q[JOB_PROCESS].reserve_ns = window / 4;
+	q[JOB_LINES].reserve_ns = window / 2;
+}
+
 int hub_init(struct hub *hub, const struct hub_config *config,
 	     const struct hub_sockets *sockets,
 	     const struct zygote_ends *zygote)
@@ -462,10 +481,9 @@ int hub_init(struct hub *hub, const struct hub_config *config,
 	hub->k.lines.ctx = hub;
 	hub->k.exes.kept_max = hub_run_fds_kept();
 	hub_run_init_own(hub, zygote);
-	cpu_share_init(&hub->k.share, config->cpu_share, now_ns());
+	hub_run_init_share(hub);
 	source_lines_share(&hub->k.lines, config->lines_share, now_ns());
 	source_lines_late(&hub->k.lines, config->lines_late);
-	hub->jobs.share = &hub->k.share;
 	hub->jobs.deadline_ns = config->job_deadline_ns;
 	if (r == 0)
 		r = jobs_init(&hub->jobs, &hub->loop, &hub->k.stats,

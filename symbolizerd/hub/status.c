@@ -374,21 +374,15 @@ bool status_watched(const struct status_clients *s)
 void status_send(struct status_clients *s)
 {
 	struct msg_status m;
-	bool filled = false;
 
+	status_fill(s, &m.status);
+	knowledge_charge(s->k, status_cpu_ns(&m.status) - m.status.hub.worker_cpu_ns);
 	for (unsigned int i = 0; i < STATUS_CLIENTS; i++) {
-		if (s->v[i].conn.fd < 0)
-			continue;
-		if (!filled)
-			status_fill(s, &m.status);
-		filled = true;
-		status_tell(&s->v[i].conn, &m);
+		if (s->v[i].conn.fd >= 0)
+			status_tell(&s->v[i].conn, &m);
 	}
-	if (!exporter_link_ready(s->exporter) || !s->exporter->wants_status)
-		return;
-	if (!filled)
-		status_fill(s, &m.status);
-	status_tell(&s->exporter->link.conn, &m);
+	if (exporter_link_ready(s->exporter) && s->exporter->wants_status)
+		status_tell(&s->exporter->link.conn, &m);
 }
 
 static void status_offer_one(struct status_client *c, int fd, uint64_t id,

@@ -71,7 +71,8 @@ void status_account(const struct status_clients *s, struct account *ret,
 /* A client takes batches, and it is not the live page: it reads each status. */
 bool status_watched(const struct status_clients *s);
 
-/* Send the counters to all clients. */
+/* Each second: send the counters to all clients, and charge the share of all with what
+ * they tell. */
 void status_send(struct status_clients *s);
 
 /* Offer a finished batch (fd, borrowed) to the subscribers.  No account

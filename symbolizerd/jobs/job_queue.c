@@ -87,11 +87,25 @@ void job_queue_asked(struct job_queue *q, uint32_t owner, uint64_t now_ns)
 	a->n++;
 }
 
-static void job_queue_put_off(struct job_queue *q, struct job *job)
+static void job_queue_put_off(struct job *job, uint64_t *counter)
 {
 	if (!job->put_off)
-		q->asks.put_off++;
+		++*counter;
 	job->put_off = true;
+}
+
+/* May it begin now?  If not, it is counted once. */
+static bool job_queue_may(struct job_queue *q, struct job *job, uint64_t now_ns)
+{
+	if (q->share && !user_share_left(q->share, job->owner, q->reserve_ns, now_ns)) {
+		job_queue_put_off(job, q->put_off);
+		return false;
+	}
+	if (job_asks(job) && !job_asks_allow(&q->asks, job->owner, now_ns)) {
+		job_queue_put_off(job, &q->asks.put_off);
+		return false;
+	}
+	return true;
 }
 
 /* --- which goes next --------------------------------------------------------- */
@@ -107,12 +121,8 @@ bool job_queue_take(struct job_queue *q, bool slow,
 		struct job *job = &q->v[i];
 		uint64_t used = owners_have(&q->used, job->owner);
 
-		if (job->slow != slow)
+		if (job->slow != slow || !job_queue_may(q, job, now_ns))
 			continue;
-		if (job_asks(job) && !job_asks_allow(&q->asks, job->owner, now_ns)) {
-			job_queue_put_off(q, job);
-			continue;
-		}
 		if (used < least || (job->owner == q->v[next].owner &&
 				     !wanted(ctx, &q->v[next]) &&
 				     wanted(ctx, job))) {

@@ -8,6 +8,8 @@
  *
  * loaderd opens the memory or the perf map of JOB_ASKS processes a second, whether a worker
  * follows or not.  An owner has as many of these as are left: half of them alone.
+ *
+ * An owner whose part of the CPU time for all workers is used up (user_share.h) waits.
  */
 #ifndef SYMBOLIZERD_JOBS_JOB_QUEUE_H
 #define SYMBOLIZERD_JOBS_JOB_QUEUE_H
@@ -18,6 +20,7 @@
 
 #include "ipc/message_hub.h"
 #include "ipc/message_loader.h"
+#include "symbolizerd/knowledge/user_share.h"
 #include "symbolizerd/tables/owners.h"
 
 #define JOBS_MAX	256	/* of a kind */
@@ -66,6 +69,10 @@ struct job_queue {
 	struct owners used;	/* ns; its .seed is the owner's to set */
 	uint64_t floor;		/* ns that the last one had used that went */
 	struct job_asks asks;
+	/* of all workers; NULL: there is no limit.  Borrowed, as the counter. */
+	struct user_share *share;
+	uint64_t *put_off;		/* jobs that waited for their owner's part */
+	uint64_t reserve_ns;		/* of that part, which is kept for other queues */
 };
 
 /* False: JOBS_MAX wait, or as many of this owner's as there are places left.  The
@@ -77,7 +84,8 @@ void job_queue_again(struct job_queue *q, const struct job *job);
 
 /* Take out the job that goes next, of the slow ones or of the others: of the
  * owner with the least time, the first that is wanted or else the first; but none that is to
- * ask, if its owner may not now: this is counted.  False when there is none. */
+ * ask, if its owner may not now, and none of an owner whose part is used up: both are
+ * counted.  False when there is none. */
 bool job_queue_take(struct job_queue *q, bool slow,
 		    bool (*wanted)(void *ctx, const struct job *job), void *ctx,
 		    uint64_t now_ns, struct job *ret);

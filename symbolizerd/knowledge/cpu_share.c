@@ -5,12 +5,12 @@
 
 static int64_t cpu_share_of(const struct cpu_share *s, uint64_t ns)
 {
-	return (int64_t)(ns / 100 * s->percent);
+	return (int64_t)(ns / 1000 * s->permille);
 }
 
-void cpu_share_init(struct cpu_share *s, uint32_t percent, uint64_t now_ns)
+void cpu_share_init(struct cpu_share *s, uint32_t permille, uint64_t now_ns)
 {
-	*s = (struct cpu_share){ .percent = percent, .owed = CPU_SHARE_START,
+	*s = (struct cpu_share){ .permille = permille, .owed = CPU_SHARE_START,
 				  .filled_ns = now_ns };
 	s->left_ns = cpu_share_of(s, CPU_SHARE_START * CPU_SHARE_NS);
 }

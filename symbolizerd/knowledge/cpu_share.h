@@ -3,13 +3,14 @@
  * cpu_share - how much CPU time hub and loaderd may take for files
  *
  * Whoever runs programs decides how many files there are to be read, so this work
- * has a share of one CPU: a percentage, over CPU_SHARE_NS.  Whatever a step took is
+ * has a share of CPU time: half of what all of trifold may take, over CPU_SHARE_NS.  Whatever a step took is
  * paid afterwards, so the balance may be negative; then files are put off until
  * time has filled it up.  What is not used is kept, at most for CPU_SHARE_NS: one
  * may use it all at once.  At the start, when every file is new, there is more of it.
  * As much may be owed: one very long step, or a false report, stops nothing for ever.
  *
- * Samples do not count, nor do the workers.
+ * Samples do not count, nor do the workers: these have what all others leave of the same
+ * share (user_share.h, knowledge_charge()).
  */
 #ifndef SYMBOLIZERD_KNOWLEDGE_CPU_SHARE_H
 #define SYMBOLIZERD_KNOWLEDGE_CPU_SHARE_H
@@ -23,10 +24,10 @@
 #define CPU_SHARE_NS		(10 * NSEC_PER_SEC)
 #define CPU_SHARE_START		4	/* times CPU_SHARE_NS are there at the start,
 					 * or owed at most, unless .owed says more */
-#define CPU_SHARE_DEFAULT	5	/* percent */
+#define CPU_SHARE_DEFAULT	2	/* percent of all CPUs */
 
 struct cpu_share {
-	uint32_t percent;	/* of one CPU */
+	uint32_t permille;	/* of one CPU */
 	uint32_t owed;		/* times CPU_SHARE_NS at most */
 	int64_t left_ns;	/* CPU time */
 	uint64_t filled_ns;	/* when: CLOCK_MONOTONIC */
@@ -34,7 +35,7 @@ struct cpu_share {
 	uint64_t loader_ns;	/* used by the present loaderd; 0: not known */
 };
 
-void cpu_share_init(struct cpu_share *s, uint32_t percent, uint64_t now_ns);
+void cpu_share_init(struct cpu_share *s, uint32_t permille, uint64_t now_ns);
 
 /* May work for another file begin? */
 bool cpu_share_left(struct cpu_share *s, uint64_t now_ns);

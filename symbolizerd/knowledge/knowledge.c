@@ -56,6 +56,13 @@ void knowledge_heard(struct knowledge *k)
 		k->out->heard(k->ctx);
 }
 
+void knowledge_charge(struct knowledge *k, uint64_t others_ns)
+{
+	if (k->others_ns && others_ns > k->others_ns)
+		user_share_use_all(&k->workers, others_ns - k->others_ns);
+	k->others_ns = others_ns;
+}
+
 void knowledge_offence(struct knowledge *k, const char *who, int verdict)
 {
 	k->stats.offences++;

@@ -29,6 +29,7 @@
 #include "symbolizerd/knowledge/samples.h"
 #include "symbolizerd/knowledge/source_lines.h"
 #include "symbolizerd/knowledge/trace.h"
+#include "symbolizerd/knowledge/user_share.h"
 #include "symbolizerd/tables/files.h"
 
 /* What is told of what comes. */
@@ -51,7 +52,9 @@ struct knowledge {
 	struct ledger ledger;
 	uint64_t presume_end_ns;	/* of the ledger; 0: not presuming */
 	struct hub_stats stats;		/* those that are counted, not gauged */
-	struct cpu_share share;		/* for files */
+	struct cpu_share share;		/* for files, without workers */
+	struct user_share workers;	/* what all others leave of limits.cpu_share */
+	uint64_t others_ns;		/* used by all others; 0: not known */
 	struct batches batches;
 	struct own own;
 	struct samples samples;
@@ -84,6 +87,10 @@ void knowledge_fini(struct knowledge *k);
 
 /* Something came: knowledge_out.heard. */
 void knowledge_heard(struct knowledge *k);
+
+/* So much CPU time have trifold's processes and BPF programs used until now, without workers:
+ * what is new is charged to the share of all. */
+void knowledge_charge(struct knowledge *k, uint64_t others_ns);
 
 /* Count and log the offence of a peer; the caller ends the connection. */
 void knowledge_offence(struct knowledge *k, const char *who, int verdict);

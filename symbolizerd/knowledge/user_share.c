@@ -50,12 +50,28 @@ static void user_share_forget(struct user_share *s, uint64_t now_ns)
 	}
 }
 
+/* What all owe is paid first, by three quarters of what came.  Returns how much that is. */
+static int64_t user_share_pay(struct user_share *s, int64_t came)
+{
+	int64_t pays = came / 4 * 3;
+
+	if (s->spare_ns >= 0)
+		return 0;
+	if (pays > -s->spare_ns)
+		pays = -s->spare_ns;
+	s->spare_ns += pays;
+	return pays;
+}
+
 static void user_share_fill(struct user_share *s, uint64_t now_ns)
 {
 	int64_t most = user_share_of(s, USER_SHARE_NS);
 	int64_t rest = user_share_of(s, now_ns - s->filled_ns);
-	int64_t part = s->n ? rest / s->n : 0;
+	int64_t kept = s->spare_ns > most ? s->spare_ns : most;
+	int64_t part;
 
+	rest -= user_share_pay(s, rest);
+	part = s->n ? rest / s->n : 0;
 	s->filled_ns = now_ns;
 	for (uint32_t i = 0; i < s->n; i++) {
 		struct user_part *u = &s->v[i];
@@ -67,8 +83,8 @@ static void user_share_fill(struct user_share *s, uint64_t now_ns)
 	}
 	s->spare_ns += rest;
 	user_share_forget(s, now_ns);
-	if (s->spare_ns > USER_SHARE_SPARE * most)
-		s->spare_ns = USER_SHARE_SPARE * most;
+	if (s->spare_ns > kept)
+		s->spare_ns = kept;
 }
 
 bool user_share_left(struct user_share *s, uint32_t owner, uint64_t under_way_ns,
@@ -77,7 +93,8 @@ bool user_share_left(struct user_share *s, uint32_t owner, uint64_t under_way_ns
 	int64_t need = (int64_t)under_way_ns;
 	struct user_part *u;
 
-	user_share_fill(s, now_ns);
+	if (now_ns != s->filled_ns)
+		user_share_fill(s, now_ns);
 	u = user_share_user(s, owner);
 	if (!u)
 		return false;
@@ -105,4 +122,15 @@ void user_share_use(struct user_share *s, uint32_t owner, uint64_t ns)
 		u->left_ns -= (int64_t)ns;
 	else
 		s->spare_ns -= (int64_t)ns;
+}
+
+void user_share_use_all(struct user_share *s, uint64_t ns)
+{
+	int64_t most = USER_SHARE_SPARE * user_share_of(s, USER_SHARE_NS);
+
+	s->used_ns += ns;
+	if (ns < (uint64_t)(s->spare_ns + most))
+		s->spare_ns -= (int64_t)ns;
+	else
+		s->spare_ns = -most;
 }

@@ -5,10 +5,13 @@
  * A percentage of one CPU, divided equally among the users that ask for it, asked in the
  * last minute, or are in debt.  A user that used more than its part is in debt, and gets
  * nothing until its parts have paid for that; other users' parts stay as they are.  What
- * is not needed is spare, up to SPARE windows, and so much is there at the start: a user
- * whose part is used up gets half of it, if it then has any.  So all together use what
+ * is not needed is spare, up to a window; at the start there are SPARE windows, which stay
+ * until they are used.  A user whose part is used up gets half of it, if it then has any.  So all together use what
  * the share allows, what is spare at the start, and what is under way for users that
  * have nothing left.
+ *
+ * What is used for nobody in particular comes out of what is spare.  If that is not enough,
+ * three quarters of the share pay for it, and users have the fourth.
  */
 #ifndef SYMBOLIZERD_KNOWLEDGE_USER_SHARE_H
 #define SYMBOLIZERD_KNOWLEDGE_USER_SHARE_H
@@ -19,7 +22,7 @@
 #include "common/clock.h"
 
 #define USER_SHARE_NS		(10 * NSEC_PER_SEC)	/* a window: kept at most */
-#define USER_SHARE_SPARE	4			/* windows */
+#define USER_SHARE_SPARE	4	/* windows, at the start; owed at most */
 #define USER_SHARE_IDLE_NS	(60 * NSEC_PER_SEC)
 #define USER_SHARE_USERS	64	/* at a time; others wait */
 
@@ -33,7 +36,7 @@ struct user_share {
 	uint32_t percent;	/* of one CPU */
 	uint64_t filled_ns;	/* when: CLOCK_MONOTONIC */
 	uint64_t used_ns;	/* of all, until now */
-	int64_t spare_ns;
+	int64_t spare_ns;	/* less than 0: used for nobody in particular, and not paid */
 	uint32_t n;
 	struct user_part v[USER_SHARE_USERS];
 };
@@ -49,5 +52,8 @@ bool user_share_used_up(const struct user_share *s, uint32_t owner);
 
 /* So much CPU time was used for it. */
 void user_share_use(struct user_share *s, uint32_t owner, uint64_t ns);
+
+/* So much was used for nobody in particular; at most USER_SHARE_SPARE windows are owed. */
+void user_share_use_all(struct user_share *s, uint64_t ns);
 
 #endif /* SYMBOLIZERD_KNOWLEDGE_USER_SHARE_H */

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/sysinfo.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,13 +20,25 @@
 #include "tests/unit/elf_image.h"
 #include "tests/unit/harness.h"
 
-#define PAID_MS		350	/* of CPU time beyond the share: 7 s at 5 % */
-#define ALL_MS		(CPU_SHARE_START * 500 + PAID_MS)
+#define PAID_S		7	/* are paid for, beyond the start */
 #define FILES		100	/* more than workers read at once */
 
 static struct place place;
 static struct conn status;
 static struct fake_loader l;
+
+/* CPU time, of which so many seconds bring as much. */
+static uint64_t brought_ns(uint64_t seconds)
+{
+	uint64_t percent = (uint64_t)get_nprocs() * CPU_SHARE_DEFAULT;
+
+	return seconds * NSEC_PER_SEC / 100 * percent / 2;
+}
+
+static uint64_t all_ns(void)
+{
+	return brought_ns(CPU_SHARE_START * CPU_SHARE_NS / NSEC_PER_SEC + PAID_S);
+}
 
 static void begin(void)
 {
@@ -40,7 +53,7 @@ static void begin(void)
 
 static void use_up(void)
 {
-	l.stats.cpu_ns += ALL_MS * NSEC_PER_MSEC;
+	l.stats.cpu_ns += all_ns();
 	loader_say_stats(&l);
 }
 
@@ -114,7 +127,7 @@ TEST(files_beyond_the_share_come_later)
 		send_file(id);
 	status_until(&status, &st, is_put_off, EXE_AHEAD);
 	NEED(st.hub.files_put_off == EXE_AHEAD);
-	NEED(st.hub.files_cpu_ns >= ALL_MS * NSEC_PER_MSEC);
+	NEED(st.hub.files_cpu_ns >= all_ns());
 	NEED(is_silent(1000));
 	/* samples are not put off */
 	received = st.totals.received;
@@ -124,7 +137,7 @@ TEST(files_beyond_the_share_come_later)
 	expect_none(EXE_AHEAD);
 	printf("# after %u ms\n", (unsigned int)((now_ns() - start) / NSEC_PER_MSEC));
 	/* the second before its last look may count, too */
-	NEED(now_ns() - start >= (PAID_MS * 20 - 1000) * NSEC_PER_MSEC);
+	NEED(now_ns() - start >= (PAID_S - 1) * NSEC_PER_SEC);
 	loader_bye(&l);
 	hub_end(&place, &status, &st);
 	NEED(st.hub.worker_jobs == EXE_AHEAD && st.hub.offences == 0);

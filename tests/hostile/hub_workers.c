@@ -25,6 +25,8 @@
 #include "tests/unit/harness.h"
 
 #define LATE_NS		(4 * NSEC_PER_SEC)	/* a tick, on a busy machine */
+#define OWES		12345			/* a user */
+#define OWED_NS		(100 * NSEC_PER_MSEC)	/* of 25 to 50 ms that come in a second */
 
 /* --- the worker ------------------------------------------------------------ */
 
@@ -675,4 +677,37 @@ TEST(hub_is_fair_to_owners)
 		NEED(now_ns() - start < LATE_NS);
 	}
 	own_end(&status, &l, &st);
+}
+
+/* One user's files have used up his part of the CPU time, and more. */
+static void user_owes(struct hub *hub)
+{
+	struct user_share *share = &hub->k.workers;
+
+	share->spare_ns = 0;
+	user_share_use(share, OWES, OWED_NS);
+}
+
+static bool has_put_off_and_done(const struct status *st, uint64_t n)
+{
+	return st->hub.jobs_put_off >= 3 && st->hub.worker_jobs >= n;
+}
+
+TEST(hub_puts_off_jobs_of_who_has_used_up_his_part)
+{
+	struct fake_loader l;
+	struct conn status;
+	struct status st;
+
+	if (getuid())	/* no files of others */
+		exit(TEST_SKIP);
+	own_begin(&status, &l, user_owes);
+	for (uint32_t id = 1; id <= 3; id++)
+		own_send_file(&l, id, "n", 1, OWES);
+	own_send_file(&l, 4, "n", 1, OWES + 1);
+	status_until(&status, &st, has_put_off_and_done, 1);
+	NEED(st.hub.worker_jobs == 1);
+	status_until(&status, &st, has_put_off_and_done, 4);
+	own_end(&status, &l, &st);
+	NEED(st.hub.worker_jobs == 4 && st.hub.offences == 0);
 }

@@ -12,6 +12,7 @@
 #include "tests/hostile/hub_peer.h"
 
 #define OWN_MARK	0x1000	/* file offset of the symbol in own_symbols() */
+#define HUB_CPU_SHARE	5			/* percent, of one CPU */
 #define OWN_DEADLINE_NS	(5 * NSEC_PER_SEC)	/* of a worker */
 
 extern struct place own_place;

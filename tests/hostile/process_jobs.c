@@ -295,7 +295,7 @@ static void begin(uint64_t deadline_ns)
 	NEED(zygote_start(uid, (gid_t)uid, -1, &ends) == 0);
 	NEED(evloop_init(&loop) == 0);
 	jobs.deadline_ns = deadline_ns;
-	cpu_share_init(&share, 100, now_ns());
+	cpu_share_init(&share, 1000, now_ns());
 	jobs.share = &share;
 	NEED(jobs_init(&jobs, &loop, &stats, &ops, NULL, &ends) == 0);
 	timer = (struct ev_source){

@@ -20,6 +20,7 @@ EDGE = 2                # s: tables come, programs start
 USER = 12345
 PROCESSES = 8           # more than the share of a second is for
 WINDOW = 10             # s: over which the share holds
+RECORDS = 5             # times limits.cpu_share, for who records
 LATE = 50               # s: files may wait 40 s at most (docs/SECURITY.md), and a recording takes some
 SLACK = 0.3             # s of CPU time: a step at each end; reports come once a second
 GREEDY = 24
@@ -143,7 +144,7 @@ def files():
 
 
 class Run:
-    """trifold run with so many percent of a CPU for files."""
+    """trifold run, which records, with so many percent of the host."""
 
     def __init__(self, tmp, percent):
         config = os.path.join(tmp, "trifold.conf")
@@ -178,7 +179,8 @@ def is_known(tmp, name):
 @suite.test
 def share():
     """what eight such processes ask for beyond the share is put off and counted, and new files of root's come"""
-    percent = 2
+    percent = 1
+    files = percent / 100 * RECORDS * os.cpu_count() / 2    # of one CPU
     with scratch() as tmp, control(tmp) as cpu:
         run = Run(tmp, percent)
         try:
@@ -218,7 +220,7 @@ def share():
         # files that wait are counted once: while a burst is paid for, there may be no new one
         assert last["loader.lists_put_off"] > first["loader.lists_put_off"]
         # a step may be as long as a second's reports
-        assert cost["files"] <= seconds * percent / 100 + SLACK
+        assert cost["files"] <= seconds * files + SLACK
         assert cost["loaderd"] - cost["of it samples"] + cost["opener"] <= cost["files"] + SLACK
         beside.as_before(alone)
         assert late.n and late.complete >= 0.95, "a new program has no table"

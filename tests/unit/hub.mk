@@ -26,7 +26,7 @@ UNIT += script
 unit_script_SRCS := symbolizerd/knowledge/script.c
 UNIT += user_share
 unit_user_share_SRCS := symbolizerd/knowledge/user_share.c
-unit_job_queue_SRCS := symbolizerd/jobs/job_queue.c symbolizerd/tables/owners.c common/hash_table.c
+unit_job_queue_SRCS := symbolizerd/knowledge/user_share.c symbolizerd/jobs/job_queue.c symbolizerd/tables/owners.c common/hash_table.c
 UNIT += managed
 unit_managed_SRCS := $(addprefix symbolizerd/knowledge/,managed.c visits.c owner_cache.c record.c trace.c) symbolizerd/symbols/frame_text.c symbolizerd/symbols/frame_names.c symbolizerd/symbols/line_table.c symbolizerd/symbols/java_name.c symbolizerd/symbols/utf8.c \
 	symbolizerd/tables/owners.c ipc/short_java.c common/hash_table.c

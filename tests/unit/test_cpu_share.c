@@ -10,7 +10,7 @@ static struct cpu_share used_up(void)
 {
 	struct cpu_share s;
 
-	cpu_share_init(&s, 5, T0);
+	cpu_share_init(&s, 50, T0);
 	cpu_share_use(&s, CPU_SHARE_START * 500 * MS);
 	return s;
 }
@@ -19,7 +19,7 @@ TEST(cpu_share_has_more_at_the_start)
 {
 	struct cpu_share s;
 
-	cpu_share_init(&s, 5, T0);
+	cpu_share_init(&s, 50, T0);
 	CHECK(cpu_share_left(&s, T0));
 	cpu_share_use(&s, CPU_SHARE_START * 500 * MS - 1);
 	CHECK(cpu_share_left(&s, T0));
@@ -53,7 +53,7 @@ TEST(cpu_share_keeps_no_more_than_a_window)
 	CHECK(cpu_share_left(&s, T0 + 7200 * NSEC_PER_SEC));
 	CHECK_EQ(s.left_ns, 500 * MS);
 	/* what was there at the start stays, and does not grow */
-	cpu_share_init(&s, 5, T0);
+	cpu_share_init(&s, 50, T0);
 	cpu_share_use(&s, 1000 * MS);
 	CHECK(cpu_share_left(&s, T0 + 3600 * NSEC_PER_SEC));
 	CHECK_EQ(s.left_ns, 1000 * MS);
@@ -78,7 +78,7 @@ TEST(cpu_share_holds_over_time)
 		struct cpu_share s;
 		uint64_t used, step = 7 * MS;
 
-		cpu_share_init(&s, percent, T0);
+		cpu_share_init(&s, 10 * percent, T0);
 		cpu_share_use(&s, (uint64_t)s.left_ns);
 		used = s.used_ns;
 		for (uint64_t t = T0; t < T0 + 100 * NSEC_PER_SEC; t += MS) {

@@ -144,6 +144,37 @@ TEST(job_queue_has_two_lanes)
 	job_queue_fini(&q);
 }
 
+/* Whose part of the CPU time is used up waits, and others go on. */
+TEST(job_queue_keeps_to_the_parts_of_owners)
+{
+	struct user_share share;
+	uint64_t put_off = 0;
+	struct job_queue q = { .share = &share, .put_off = &put_off };
+	struct job job;
+
+	user_share_init(&share, 2, 1);
+	share.spare_ns = 0;
+	user_share_use(&share, 7, 1);
+	user_share_use(&share, 8, 1);
+	for (uint32_t i = 1; i <= 4; i++)
+		CHECK(put(&q, i, i <= 2 ? 7 : 8));
+	share.v[1].left_ns = 10;
+	CHECK(job_queue_take(&q, false, wanted, NULL, 1, &job));
+	CHECK_EQ(job.owner, 8);
+	CHECK(job_queue_take(&q, false, wanted, NULL, 1, &job));
+	CHECK_EQ(job.owner, 8);
+	CHECK(!job_queue_take(&q, false, wanted, NULL, 1, &job));
+	CHECK_EQ(put_off, 2);
+	/* each is counted once; and 10 ms bring some to both */
+	CHECK(job_queue_take(&q, false, wanted, NULL, 10000001, &job));
+	CHECK_EQ(job.owner, 7);
+	/* another queue needs more of it to be left */
+	q.reserve_ns = NSEC_PER_SEC;
+	CHECK(!job_queue_take(&q, false, wanted, NULL, 20000001, &job));
+	CHECK_EQ(put_off, 2);
+	job_queue_fini(&q);
+}
+
 /* loaderd opens so many processes' memory in a second, and not all for one user. */
 TEST(job_queue_keeps_questions_for_others)
 {

@@ -109,7 +109,7 @@ TEST(who_is_idle_keeps_a_window_and_then_takes_no_part)
 	now += USER_SHARE_IDLE_NS;
 	asks(2);
 	CHECK_EQ(share.n, 1);
-	CHECK(share.spare_ns > 0 && share.spare_ns <= 800 * (int64_t)MS);
+	CHECK(share.spare_ns > 0 && share.spare_ns <= 200 * (int64_t)MS);
 	share.spare_ns = 0;
 	share.v[0].left_ns = 0;
 	sum = uses(2, 0, 100 * S, NULL);
@@ -123,6 +123,43 @@ TEST(what_is_under_way_counts)
 	now += 10 * S;
 	CHECK(user_share_left(&share, 1, 199 * MS, now));
 	CHECK(!user_share_left(&share, 1, 200 * MS, now));
+}
+
+/* What is used for nobody in particular comes out of what is spare, then out of three
+ * quarters of the share. */
+TEST(what_all_use_leaves_users_a_quarter)
+{
+	uint64_t sum;
+
+	begin(true);
+	user_share_use_all(&share, 300 * MS);
+	CHECK(share.spare_ns == 500 * (int64_t)MS);
+	asks(1);
+	/* the debt is bounded */
+	user_share_use_all(&share, 3600 * S);
+	CHECK(share.spare_ns == -800 * (int64_t)MS);
+	user_share_use_all(&share, S);
+	CHECK(share.spare_ns == -800 * (int64_t)MS);
+	share.v[0].left_ns = 0;
+	/* 15 of 20 ms a second pay for 53 s */
+	sum = uses(1, 0, 50 * S, NULL);
+	CHECK(sum >= 245 * MS && sum <= 255 * MS);
+	CHECK(share.spare_ns < 0);
+	uses(1, 0, 10 * S, NULL);
+	sum = uses(1, 0, 10 * S, NULL);
+	CHECK(sum >= 195 * MS && sum <= 205 * MS);
+}
+
+TEST(all_that_is_used_keeps_to_the_share)
+{
+	uint64_t sum = 0;
+
+	begin(false);
+	for (int i = 0; i < 600; i++) {
+		user_share_use_all(&share, 10 * MS);
+		sum += 10 * MS + uses(1, 2, S, &sum);
+	}
+	CHECK(sum >= 590 * 20 * MS && sum <= 602 * 20 * MS);
 }
 
 TEST(users_are_bounded)
