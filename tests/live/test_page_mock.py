@@ -248,6 +248,8 @@ def nothing_there(b, m):
     b.wait(ROWS)
     # 500 samples in ten minutes at 19 Hz
     b.wait("document.getElementById('account').textContent.includes('Nearly idle: 0.04')")
+    # 12.3 ms of two CPUs' minute
+    b.wait("document.getElementById('account').textContent.includes('trifold itself takes 0.01 %')")
     enter(b, m, "&last=3600")
     b.eval("location.hash = '#process=nobody'")
     b.wait(f"!{EMPTY}.hidden && {EMPTY}.textContent.includes('filters')")

@@ -120,6 +120,7 @@ static int api_get_info(struct api *a, const struct viewer_request *q, uint64_t 
 		json_num(&j, "up_ms", a->feed->hub.status.uptime_ns /
 			 NSEC_PER_MSEC);
 		json_num(&j, "lost", hub_client_lost(&a->feed->hub));
+		json_num(&j, "cpu_ns", status_cpu_ns(&a->feed->hub.status));
 	}
 	json_close(&j, '}');
 	buffer_str(&ret->body, "\n");
