@@ -44,7 +44,7 @@ struct symbolizerd_options {
 };
 
 enum { OPT_UID = 1, OPT_GID, OPT_LOADER, OPT_EXPORTER, OPT_VIEWER,
-       OPT_INTERVAL, OPT_SHARE, OPT_LINES, OPT_LINES_LATE, OPT_OWN, OPT_DEBUGINFOD, OPT_INCLUDE_SELF, OPT_SHOW_LOOPS,
+       OPT_INTERVAL, OPT_SHARE, OPT_LINES, OPT_ALWAYS_ON, OPT_OWN, OPT_DEBUGINFOD, OPT_INCLUDE_SELF, OPT_SHOW_LOOPS,
        OPT_READERS, OPT_DEBUG, OPT_SHOW, OPT_NAMES, OPT_MANGLED,
        OPT_DEBUG_FILE, OPT_PACKAGE_FILE, OPT_DWO_FILES, OPT_ADDRESSES, OPT_SNAPSHOT };
 
@@ -118,8 +118,8 @@ static bool symbolizerd_set_flag(struct symbolizerd_options *o, int opt)
 		return o->hub.include_self = true;
 	case OPT_SHOW_LOOPS:
 		return o->hub.show_loops = true;
-	case OPT_LINES_LATE:
-		return o->hub.lines_late = true;
+	case OPT_ALWAYS_ON:
+		return o->hub.always_on = true;
 	case OPT_READERS:
 		return o->hub.readers = true;
 	default:
@@ -138,7 +138,7 @@ static bool symbolizerd_parse(int argc, char **argv, struct symbolizerd_options 
 		{ "interval", required_argument, NULL, OPT_INTERVAL },
 		{ "cpu-share", required_argument, NULL, OPT_SHARE },
 		{ "lines-share", required_argument, NULL, OPT_LINES },
-		{ "lines-late", no_argument, NULL, OPT_LINES_LATE },
+		{ "always-on", no_argument, NULL, OPT_ALWAYS_ON },
 		{ "own", required_argument, NULL, OPT_OWN },
 		{ "debuginfod", no_argument, NULL, OPT_DEBUGINFOD },
 		{ "include-self", no_argument, NULL, OPT_INCLUDE_SELF },
@@ -173,7 +173,7 @@ static void symbolizerd_usage(void)
 {
 	fputs("usage: trifold-symbolizerd [--uid N --gid N] [--loader-uid N]\n"
 	      "         [--exporter-uid N] [--viewer-uid N] [--interval SECONDS]\n"
-	      "         [--cpu-share PERCENT] [--lines-share PERCENT] [--lines-late]\n"
+	      "         [--cpu-share PERCENT] [--lines-share PERCENT] [--always-on]\n"
 	      "         [--own PID]... [--debuginfod] [--include-self] [--show-loops]\n"
 	      "         [--readers] [--debug]\n"
 	      "       trifold-symbolizerd --show-table [--uid N --gid N] [ADDRESS...]\n"

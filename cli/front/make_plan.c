@@ -111,27 +111,17 @@ static void make_viewer(struct plan *p, const struct options *o)
 		plan_add(p, PROGRAM_VIEWER, "--otlp");
 }
 
-#define RECORDS_SHARE	5	/* times limits.cpu_share */
-
-/* A recording ends, and what it does not read until then it never has. */
-static uint32_t make_share(const struct options *o)
-{
-	if (!o->output)
-		return o->cpu_share;
-	return o->cpu_share < 100 / RECORDS_SHARE ? o->cpu_share * RECORDS_SHARE : 100;
-}
-
 void make_plan_daemons(struct plan *p, const struct options *o,
 		       const struct target *target, bool network)
 {
 	plan_add(p, PROGRAM_HUB, "--interval=%u", o->interval);
 	if (o->config) {
-		plan_add(p, PROGRAM_HUB, "--cpu-share=%u", make_share(o));
+		plan_add(p, PROGRAM_HUB, "--cpu-share=%u", o->cpu_share);
 		plan_add(p, PROGRAM_HUB, "--lines-share=%u", o->lines_share);
 	}
-	/* what nobody records may have its lines later */
+	/* nobody records: it costs less, and lines come later */
 	if (o->config && !o->output)
-		plan_add(p, PROGRAM_HUB, "--lines-late");
+		plan_add(p, PROGRAM_HUB, "--always-on");
 	if (config_env_debuginfod(o->config))
 		plan_add(p, PROGRAM_HUB, "--debuginfod");
 	if (o->include_self)

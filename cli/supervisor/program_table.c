@@ -15,7 +15,7 @@ const struct program_row program_table[PROGRAM__COUNT] = {
 		},
 		.words = {
 			"--debug", "--interval=", "--cpu-share=", "--lines-share=",
-			"--lines-late", "--own=", "--debuginfod", "--include-self", "--show-loops",
+			"--always-on", "--own=", "--debuginfod", "--include-self", "--show-loops",
 		},
 	},
 	[PROGRAM_EXPORTER] = {

@@ -33,7 +33,8 @@ struct hub_config {
 	uint32_t cpu_share;	/* percent of all CPUs, for all of trifold */
 	uint32_t cpus;		/* so many are online */
 	uint32_t lines_share;	/* percent of one CPU, for source_lines.h; 0: no lines */
-	bool lines_late;	/* source_lines.h: while nobody watches */
+	bool always_on;		/* no recording: that has RECORDS_SHARE times cpu_share, and
+				 * lines at once (source_lines_late()) */
 	uint64_t job_deadline_ns;	/* JOB_DEADLINE_NS, but for tests */
 	int statm;		/* of cost_open() */
 };

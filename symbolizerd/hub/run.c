@@ -106,7 +106,7 @@ static void hub_run_on_heard(void *ctx)
 /* Who records or looks has lines as soon as they can be had. */
 static void hub_run_lines_late(struct hub *hub)
 {
-	source_lines_late(&hub->k.lines, hub->config.lines_late && !status_watched(&hub->status));
+	source_lines_late(&hub->k.lines, hub->config.always_on && !status_watched(&hub->status));
 }
 
 static void hub_run_tick(struct hub *hub, uint64_t now)
@@ -427,10 +427,16 @@ static bool hub_run_on_debug_missing(void *ctx, const struct build_id *id, uint3
  * least a quarter: names give way to tables, and lines to both. */
 static void hub_run_init_share(struct hub *hub)
 {
-	uint32_t percent = hub->config.cpu_share * hub->config.cpus;	/* of one CPU */
-	uint64_t window = USER_SHARE_NS / 100 * percent;
+	uint32_t share = hub->config.cpu_share, percent;
 	struct job_queue *q = hub->jobs.queues;
+	uint64_t window;
 
+	if (!hub->config.always_on)
+		share *= RECORDS_SHARE;
+	if (share > 100)
+		share = 100;
+	percent = share * hub->config.cpus;	/* of one CPU */
+	window = USER_SHARE_NS / 100 * percent;
 	cpu_share_init(&hub->k.share, percent * 10 / 2, now_ns());
 	user_share_init(&hub->k.workers, percent, now_ns());
 	hub->jobs.share = &hub->k.share;
@@ -483,7 +489,7 @@ int hub_init(struct hub *hub, const struct hub_config *config,
 	hub_run_init_own(hub, zygote);
 	hub_run_init_share(hub);
 	source_lines_share(&hub->k.lines, config->lines_share, now_ns());
-	source_lines_late(&hub->k.lines, config->lines_late);
+	source_lines_late(&hub->k.lines, config->always_on);
 	hub->jobs.deadline_ns = config->job_deadline_ns;
 	if (r == 0)
 		r = jobs_init(&hub->jobs, &hub->loop, &hub->k.stats,

@@ -25,6 +25,8 @@
 #define CPU_SHARE_START		4	/* times CPU_SHARE_NS are there at the start,
 					 * or owed at most, unless .owed says more */
 #define CPU_SHARE_DEFAULT	2	/* percent of all CPUs */
+#define RECORDS_SHARE		5	/* times as much is a recording's: it ends, and what it
+					 * does not read until then it never has */
 
 struct cpu_share {
 	uint32_t permille;	/* of one CPU */

@@ -412,7 +412,7 @@ TEST(what_lines_cost)
 	const char *seconds = getenv("LINES"), *path = getenv("FILE"), *n = getenv("PLACES");
 	const char *share = getenv("SHARE");
 	struct place place = { .interval = "5", .lines = share ? share : "2",
-			       .lines_late = getenv("LATE") };
+			       .always_on = getenv("LATE") };
 	uint64_t at = now_ns(), visits = 0, cpu = 0;
 	struct lines_seen seen = { 0 };
 	struct fake_loader l = { 0 };

@@ -106,7 +106,7 @@ static void sample(void (*fn)(void))
 
 static void begin(bool late)
 {
-	place = (struct place){ .lines = "50", .lines_late = late };
+	place = (struct place){ .lines = "50", .always_on = late };
 	l = (struct fake_loader){ 0 };
 	memset(&st, 0, sizeof(st));
 	number = 0;

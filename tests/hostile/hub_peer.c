@@ -76,7 +76,7 @@ static void exec_hub(const struct place *p, const char *binary)
 {
 	const char *interval = p->interval ? p->interval : "1";
 	const char *lines = p->lines ? p->lines : "0";
-	const char *late = p->lines_late ? "--lines-late" : NULL;
+	const char *late = p->always_on ? "--always-on" : NULL;
 	const char *const as_root[] = {
 		binary, "--interval", interval, "--lines-share", lines, "--uid", "65534", "--gid", "65534",
 		"--loader-uid", "0", "--exporter-uid", "0",

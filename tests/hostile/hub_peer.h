@@ -33,7 +33,7 @@ struct place {			/* where a hub listens */
 	bool readers;		/* others than root and the viewer may watch, too */
 	const char *interval;	/* seconds; NULL: 1 */
 	const char *lines;	/* percent of a CPU for source lines; NULL: 0 */
-	bool lines_late;
+	bool always_on;
 };
 void place_make(struct place *p);
 void place_remove(struct place *p);

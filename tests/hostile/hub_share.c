@@ -30,7 +30,7 @@ static struct fake_loader l;
 /* CPU time, of which so many seconds bring as much. */
 static uint64_t brought_ns(uint64_t seconds)
 {
-	uint64_t percent = (uint64_t)get_nprocs() * CPU_SHARE_DEFAULT;
+	uint64_t percent = (uint64_t)get_nprocs() * CPU_SHARE_DEFAULT * RECORDS_SHARE;
 
 	return seconds * NSEC_PER_SEC / 100 * percent / 2;
 }

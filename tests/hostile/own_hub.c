@@ -95,7 +95,7 @@ static int be_hub(void (*adjust)(struct hub *hub))
 {
 	uid_t uid = getuid() == 0 ? OTHER_ID : (uid_t)-1;
 	struct hub_config config = {
-		.statm = -1, .cpu_share = HUB_CPU_SHARE, .cpus = 1,
+		.statm = -1, .cpu_share = HUB_CPU_SHARE, .cpus = 1, .always_on = true,
 		.loader_uid = getuid(), .exporter_uid = getuid(),
 		.viewer_uid = getuid(),
 		.interval_ns = NSEC_PER_SEC,

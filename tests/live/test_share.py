@@ -191,7 +191,7 @@ def share():
             alone = alone, time.time()
             with attack(tmp, PROCESSES):
                 # what there was at the start is used up
-                first = run.has(lambda a: a["hub.files_put_off"] > 0)
+                first = run.has(lambda a: a["hub.files_put_off"] + a["hub.jobs_put_off"] > 0)
                 say(f"put off after {time.time() - alone[1]:.1f} s")
                 time.sleep(EDGE)	# and what loaderd did in that second is known
                 first, begin = run.watcher.last, time.time()
@@ -200,7 +200,7 @@ def share():
                 seconds = (last.uptime - first.uptime) / 1e9
                 cost = difference(first, last)
                 say(f"{seconds:.1f} s: {cost}; put off {last['hub.files_put_off']} files, "
-                    f"{last['loader.lists_put_off']} lists; met {last['tables.exes'] - first['tables.exes']}")
+                    f"{last['hub.jobs_put_off']} jobs, {last['loader.lists_put_off']} lists; met {last['tables.exes'] - first['tables.exes']}")
                 with control(tmp, "late"):
                     came = time.time()
                     wait_for(lambda: is_known(tmp, "late"), LATE)

@@ -85,7 +85,7 @@ TEST(exporter_sees_its_variables_only)
 	check_allowed();
 	CHECK(has(PROGRAM_HUB, "--cpu-share=7"));
 	CHECK(has(PROGRAM_HUB, "--lines-share=3"));
-	CHECK(has(PROGRAM_HUB, "--lines-late"));
+	CHECK(has(PROGRAM_HUB, "--always-on"));
 	CHECK(has(PROGRAM_EXPORTER, "OTEL_A=1"));
 	CHECK(has(PROGRAM_EXPORTER, "OTEL_B=ours"));
 	CHECK(has(PROGRAM_EXPORTER, "https_proxy=p"));
@@ -100,7 +100,7 @@ TEST(exporter_sees_its_variables_only)
 	o.output = "x.html";
 	o.format = format_named("html");
 	CHECK_EQ(make_plan(&w, &o, &t, &page, true), 0);
-	CHECK(has(PROGRAM_HUB, "--lines-share=3") && !has(PROGRAM_HUB, "--lines-late"));
+	CHECK(has(PROGRAM_HUB, "--lines-share=3") && !has(PROGRAM_HUB, "--always-on"));
 	for (int i = 0; i < PLAN_WORDS_MAX; i++) {
 		char name[32];
 
@@ -123,7 +123,7 @@ TEST(a_recording_is_planned)
 	clearenv();
 	CHECK_EQ(make_plan(&w, &o, &t, &page, false), 0);
 	check_allowed();
-	CHECK(!has(PROGRAM_HUB, "--lines-late"));
+	CHECK(!has(PROGRAM_HUB, "--always-on"));
 	CHECK_EQ(w.flags, PLAN_RECORD | PLAN_COMMAND | PLAN_BELOW |
 		 PLAN_VERBOSE);
 	CHECK_EQ(w.duration_ms, 1500);
