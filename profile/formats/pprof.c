@@ -28,13 +28,13 @@ enum {				/* fields of Profile */
 /* Strings of this encoder, which follow those of the batch. */
 enum literal {
 	S_SAMPLES, S_COUNT, S_CPU, S_NANOSECONDS, S_COMM, S_PID, S_THREAD,
-	S_THREAD_ID, S_CONTAINER_ID, S_STACK_END, S_KERNEL, S_MISSING,
+	S_THREAD_ID, S_CONTAINER_ID, S_UNIT, S_STACK_END, S_KERNEL, S_MISSING,
 	S_UNKNOWN_PROCESS, S_COMMENT, S__LITERALS
 };
 
 static const char *const literals[S__LITERALS] = {
 	"samples", "count", "cpu", "nanoseconds", "comm", "pid", "thread",
-	"thread_id", "container_id", "stack_end", PROFILE_KERNEL,
+	"thread_id", "container_id", "unit", "stack_end", PROFILE_KERNEL,
 	"[frames missing]", PROFILE_UNKNOWN_PROCESS, NULL,
 };
 
@@ -129,6 +129,7 @@ static void pprof_put_sample(struct pprof_enc *e, const struct batch_sample *s)
 	pprof_label_str(e, S_THREAD, attr->thread_name);
 	pprof_label_num(e, S_THREAD_ID, attr->tid);
 	pprof_label_str(e, S_CONTAINER_ID, res->container_id);
+	pprof_label_str(e, S_UNIT, res->unit);
 	if (profile_stop_marker(s->stop))
 		pprof_label_str(e, S_STACK_END,
 				pprof_literal(e, S__LITERALS) + s->stop);
@@ -268,14 +269,19 @@ static void pprof_put_location(struct pprof_enc *e, uint32_t i)
 	pb_end(&e->out, mark);
 }
 
+/* pprof's own tool believes that a name which is its system name, too, is mangled: of
+ * "<module>" it would leave nothing. */
 static void pprof_put_function(struct pprof_enc *e, uint32_t id,
 			       const struct batch_function *f)
 {
 	size_t mark = pb_begin(&e->out, FUNCTION);
+	uint32_t system_name = batch_system_name(f);
 
+	if (system_name == f->name)
+		system_name = 0;
 	pb_uint(&e->out, 1, id);
 	pb_uint(&e->out, 2, f->name);
-	pb_uint(&e->out, 3, batch_system_name(f));
+	pb_uint(&e->out, 3, system_name);
 	pb_uint(&e->out, 4, f->file);
 	pb_uint(&e->out, 5, f->start_line);
 	pb_end(&e->out, mark);

@@ -6,8 +6,8 @@
  * samples/count and cpu/nanoseconds (count times the period).  A mapping is a
  * file: it starts at 0 with offset 0, so addresses are file offsets; in the mapping
  * of the kernel, "[kernel]", they are offsets in the named symbol.  Labels of samples:
- * comm, pid, thread, thread_id, container_id, and, for an incomplete stack, stack_end
- * with the reason.
+ * comm, pid, thread, thread_id, container_id, unit, and, for an incomplete stack,
+ * stack_end with the reason.
  */
 #ifndef PROFILE_FORMATS_PPROF_H
 #define PROFILE_FORMATS_PPROF_H

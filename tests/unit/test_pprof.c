@@ -165,7 +165,7 @@ TEST(pprof_references_resolve)
 TEST(pprof_labels_processes_and_incomplete_stacks)
 {
 	struct reader r = profile(), it = r;
-	unsigned int worker = 0, ends = 0, containers = 0;
+	unsigned int worker = 0, ends = 0, containers = 0, units = 0;
 	struct field f, s;
 
 	while (next(&it, &f)) {
@@ -182,11 +182,13 @@ TEST(pprof_labels_processes_and_incomplete_stacks)
 				string_is(r, value, "no_table");
 			containers += string_is(r, key, "container_id") &&
 				      string_is(r, value, "c0ffee");
+			units += string_is(r, key, "unit") && string_is(r, value, "web");
 		}
 	}
 	CHECK_EQ(worker, 1);
 	CHECK_EQ(ends, 1);
 	CHECK_EQ(containers, 2);
+	CHECK_EQ(units, 3);
 }
 
 TEST(pprof_says_that_a_process_has_no_name)
@@ -302,6 +304,22 @@ TEST(pprof_functions_have_short_and_system_names)
 		n++;
 	}
 	CHECK_EQ(n, 2);
+}
+
+/* Where it is the name, pprof's own tool would demangle it: "<module>" to "". */
+TEST(pprof_has_no_system_name_that_is_the_name)
+{
+	struct reader r = profile(), it = r;
+	unsigned int n = 0;
+	struct field f;
+
+	while (next(&it, &f)) {
+		if (f.number != 5)
+			continue;
+		CHECK_EQ(number(f.body, 3), 0);
+		n++;
+	}
+	CHECK_EQ(n, 6);
 }
 
 /* Two programs, of which the second has most samples. */
