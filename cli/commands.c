@@ -55,6 +55,10 @@
 #define INLINED		{ "inlined", NULL,				\
 			  "folded stacks: _[i] behind calls that were inlined", \
 			  OPTION_FLAG, 0, 0, AT(inlined) }
+#define NO_PLACEHOLDERS	{ "no-placeholders", NULL,			\
+			  "otlp and pprof: no functions for code without a\n" \
+			  "                     name, for tools that look names up", \
+			  OPTION_FLAG, 0, 0, AT(no_placeholders) }
 #define VERBOSE		{ "verbose", NULL, "more log output", OPTION_FLAG, 0, 0, \
 			  AT(verbose) }
 
@@ -131,6 +135,7 @@ static const struct option_def record_options[] = {
 	NAMES,
 	LINES,
 	INLINED,
+	NO_PLACEHOLDERS,
 	INCLUDE_SELF,
 	SHOW_LOOPS,
 	VERBOSE,
@@ -269,6 +274,7 @@ static const struct option_def convert_options[] = {
 	NAMES,
 	LINES,
 	INLINED,
+	NO_PLACEHOLDERS,
 };
 
 static const char convert_details[] =
@@ -329,6 +335,7 @@ static const struct option_def recorder_options[] = {
 	NAMES,
 	LINES,
 	INLINED,
+	NO_PLACEHOLDERS,
 	{ "seal-uid", "UID", NULL, OPTION_NUMBER, 1, UINT32_MAX - 1,
 	  AT(seal_uid) },
 };

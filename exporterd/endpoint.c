@@ -22,6 +22,7 @@
 #define HEADERS_FILE_VARIABLE	MORE "HEADERS_FILE"
 #define NAMES_VARIABLE		MORE "NAMES"
 #define GUESSES_VARIABLE	MORE "GUESSES"
+#define PLACEHOLDERS_VARIABLE	MORE "PLACEHOLDERS"
 #define HEADERS_FILE_MAX	8192	/* as a line of the configuration */
 
 extern char **environ;
@@ -274,10 +275,13 @@ static int endpoint_env_switch(const struct endpoint *e, const char *what, bool 
 
 static int endpoint_env_switches(struct endpoint *e)
 {
-	bool names = true;
+	bool names = true, placeholders = true;
 	int r = endpoint_env_switch(e, "NAMES", &names);
 
+	if (r == 0)
+		r = endpoint_env_switch(e, "PLACEHOLDERS", &placeholders);
 	e->bare = !names;
+	e->nameless = !placeholders;
 	if (r)
 		return r;
 	return endpoint_env_switch(e, "GUESSES", &e->guesses);
@@ -348,6 +352,7 @@ static int endpoint_env_files(struct endpoint *e)
 static const char *const options[] = {
 	"ENDPOINT", "HEADERS", "TIMEOUT", "COMPRESSION", "CERTIFICATE",
 	"CLIENT_CERTIFICATE", "CLIENT_KEY", "HEADERS_FILE", "NAMES", "GUESSES",
+	"PLACEHOLDERS",
 };
 
 /* s: the name of a variable after MORE. */
@@ -375,12 +380,13 @@ int endpoint_check_names(void)
 		    !strncmp(*v, HEADERS_FILE_VARIABLE "=", len + 1) ||
 		    !strncmp(*v, NAMES_VARIABLE "=", len + 1) ||
 		    !strncmp(*v, GUESSES_VARIABLE "=", len + 1) ||
+		    !strncmp(*v, PLACEHOLDERS_VARIABLE "=", len + 1) ||
 		    endpoint_is_option(*v + strlen(MORE), len - strlen(MORE)))
 			continue;
 		log_err("%s: no such variable: write " MORE "<N>_ENDPOINT, _HEADERS, _TIMEOUT, "
 			"_COMPRESSION, _CERTIFICATE, _CLIENT_CERTIFICATE, _CLIENT_KEY, _HEADERS_FILE, "
-			"_NAMES or _GUESSES, N from 2 to %d, or _SPOOL, _SPOOL_SIZE, _HEADERS_FILE, "
-			"_NAMES or _GUESSES without N",
+			"_NAMES, _GUESSES or _PLACEHOLDERS, N from 2 to %d, or _SPOOL, _SPOOL_SIZE, "
+			"_HEADERS_FILE, _NAMES, _GUESSES or _PLACEHOLDERS without N",
 			log_quote(*v, len, shown, sizeof(shown)),
 			ENDPOINTS_MAX);
 		return ENDPOINT_USAGE;

@@ -44,6 +44,7 @@ struct endpoint {
 	enum compression compression;
 	bool bare;		/* native code is sent without names */
 	bool guesses;		/* stacks are sent with guessed callers */
+	bool nameless;		/* no function stands for code without a name */
 	char *ca, *cert, *key;	/* PEM files; NULL: the system's, none, none */
 };
 

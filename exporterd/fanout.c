@@ -80,7 +80,8 @@ struct fanout_to {
 /* Bits of a form. */
 #define FORM_BARE	1u
 #define FORM_GUESSES	2u
-#define FORMS		4
+#define FORM_NAMELESS	4u
+#define FORMS		8
 
 static unsigned int fanout_form(const struct sender *s)
 {
@@ -90,6 +91,8 @@ static unsigned int fanout_form(const struct sender *s)
 		form |= FORM_BARE;
 	if (s->endpoint->guesses)
 		form |= FORM_GUESSES;
+	if (s->endpoint->nameless)
+		form |= FORM_NAMELESS;
 	return form;
 }
 
@@ -139,6 +142,7 @@ static void fanout_send_as(struct fanout *f, struct fanout_to to, uint64_t id,
 		.pairs = (const char *const *)f->resource->v,
 		.bare = to.form & FORM_BARE,
 		.guesses = to.form & FORM_GUESSES,
+		.nameless = to.form & FORM_NAMELESS,
 	};
 	struct otlp_range now = left;
 

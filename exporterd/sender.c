@@ -45,6 +45,7 @@ static bool sender_split(struct sender *s)
 		.pairs = (const char *const *)s->resource->v,
 		.bare = s->endpoint->bare,
 		.guesses = s->endpoint->guesses,
+		.nameless = s->endpoint->nameless,
 	};
 	bool done = false;
 

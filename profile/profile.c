@@ -50,7 +50,7 @@ uint32_t profile_frame_name(const struct batch *b, uint32_t frame,
 	size_t len, mark = out->len;
 	const char *s;
 
-	if (f->function && frame_kind_class(f->kind) != FRAMES_MARK) {
+	if (!profile_is_nameless(f)) {
 		s = batch_str(b, b->functions[f->function].name, &len);
 		buffer_add(out, s, len);
 	} else if (shown[0]) {
@@ -58,8 +58,7 @@ uint32_t profile_frame_name(const struct batch *b, uint32_t frame,
 	} else {
 		profile_frame_module(b, frame, out);
 		if (out->len > mark)
-			buffer_printf(out, "+0x%llx",
-				      (unsigned long long)f->address);
+			buffer_str(out, PROFILE_NO_SYMBOL);
 		else
 			buffer_str(out, PROFILE_UNKNOWN_FILE);
 	}

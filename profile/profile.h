@@ -31,6 +31,9 @@ struct profile_info {
 					 * part of the system was recorded */
 	struct profile_account account;
 	bool lines, inlined;		/* of folded stacks (formats/folded.h) */
+	bool nameless;			/* of otlp and pprof: code without a name has no
+					 * function where a tool can find one by the file's
+					 * ID and the address */
 };
 
 /* A box of a flame graph has the kind of its frame (enum batch_frame_kind), or: */
@@ -45,10 +48,18 @@ struct profile_info {
 #define PROFILE_NO_SYMBOL	"+0x..."	/* after a file's name: all its nameless code */
 #define PROFILE_KERNEL		"[kernel]"	/* the kernel's file */
 
+/* Does a placeholder stand for the frame? */
+static inline bool profile_is_nameless(const struct batch_frame *f)
+{
+	return !f->function || frame_kind_class(f->kind) == FRAMES_MARK;
+}
+
 /*
- * Append the name of a frame: its function; else "file+0xoffset", or
- * PROFILE_UNKNOWN_FILE; or the placeholder of its kind: addresses of code that is
- * in no file have no meaning elsewhere.  Returns its kind.
+ * Append the name of a frame: its function; else a placeholder, which all formats have
+ * as a function, for a tool that sees no function would give its samples to the caller.
+ * It is that of the frame's kind; for code of a file one for all of the file,
+ * "libfoo.so+0x...", since a function for each address would have one sample;
+ * PROFILE_UNKNOWN_FILE without a file.  Returns the frame's kind.
  */
 uint32_t profile_frame_name(const struct batch *b, uint32_t frame,
 			    struct buffer *out);

@@ -47,14 +47,6 @@ struct look {
 	bool by_line;
 };
 
-/* An address is part of a name only where no function is known. */
-static uint64_t timeline_shown_address(const struct batch_frame *f)
-{
-	if (f->function || frame_kind_info(f->kind)->shown[0])
-		return 0;
-	return f->address;
-}
-
 static int timeline_by_look(const void *pa, const void *pb, void *arg)
 {
 	const struct look *l = arg;
@@ -66,8 +58,6 @@ static int timeline_by_look(const void *pa, const void *pb, void *arg)
 		r = profile_order(a->function, b->function);
 	if (!r)
 		r = profile_order(a->exe, b->exe);
-	if (!r)
-		r = profile_order(timeline_shown_address(a), timeline_shown_address(b));
 	if (!r && l->by_line)
 		r = profile_order(a->line, b->line);
 	return r;

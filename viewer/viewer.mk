@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What the viewer is made of; its pages are in page.mk.
 
-VIEWER_FORMATS := common/buffer.c common/number.c common/json.c profile/profile.c profile/tree.c profile/tree_lines.c profile/remap.c profile/formats/folded.c \
+VIEWER_FORMATS := common/buffer.c common/number.c common/json.c profile/profile.c profile/texts.c profile/tree.c profile/tree_lines.c profile/remap.c profile/formats/folded.c \
 	profile/formats/pprof.c profile/formats/firefox.c profile/formats/speedscope.c profile/timeline.c profile/formats/html.c profile/formats/html_times.c profile/threads.c \
 	profile/formats/otlp.c profile/formats/dictionary.c profile/formats/formats.c common/protobuf.c \
 	ipc/batch.c ipc/batch_build.c ipc/short_name.c ipc/short_java.c common/hash_table.c

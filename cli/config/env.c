@@ -54,7 +54,7 @@ static int env_add_more(struct config *c, size_t *n,
 	char name[64];
 	int r = 0;
 
-	for (int i = KEY_ENDPOINT; i <= KEY_EXPORT_GUESSES && !r; i++) {
+	for (int i = KEY_ENDPOINT; i <= KEY_EXPORT_PLACEHOLDERS && !r; i++) {
 		if (m->value[i].source != FROM_FILE || !m->number)
 			continue;
 		snprintf(name, sizeof(name), "TRIFOLD_EXPORTER_%u_%s",

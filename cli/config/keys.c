@@ -128,6 +128,13 @@ const struct config_key config_keys[KEY__COUNT] = {
 		.help = "yes: stacks through code that says nothing of its frames are sent whole, with\n"
 			"a mark before each caller that is guessed; no: they end there.",
 	},
+	[KEY_EXPORT_PLACEHOLDERS] = {
+		"export", "placeholders", KIND_YES, .def = "yes",
+		.variable = "PLACEHOLDERS", .numbered = true,
+		.help = "no: code without a name is sent without a function, for a receiver that\n"
+			"finds names by build ID and address; yes: with one, file!0x1234 or\n"
+			"file+0x..., since others leave such code out: its time would be its callers'.",
+	},
 	[KEY_SPOOL] = {
 		"export", "spool", KIND_DIRECTORY, .def = "",
 		.variable = "TRIFOLD_EXPORTER_SPOOL",

@@ -65,6 +65,7 @@ struct options {
 	bool by_total;
 	uint32_t names;			/* enum function_names of profile/names.h */
 	bool lines, inlined;		/* of folded stacks */
+	bool no_placeholders;		/* for code without a name */
 	uint32_t by;			/* of diff: 0 functions, 1 lines */
 	struct words at;
 	bool mangled;			/* names as files have them */

@@ -30,7 +30,7 @@ struct config_value {
 /* Can a section [export "name"] have this key? */
 static inline bool config_key_of_more(enum config_id id)
 {
-	return id >= KEY_ENDPOINT && id <= KEY_EXPORT_GUESSES;
+	return id >= KEY_ENDPOINT && id <= KEY_EXPORT_PLACEHOLDERS;
 }
 
 /* [export "name"]: an additional receiver, with the keys of [export]. */

@@ -151,6 +151,7 @@ static int convert_encode(struct convert *c, const struct decoded *d, struct buf
 {
 	struct profile_info info = {
 		.lines = c->lines, .inlined = c->opt->inlined,
+		.nameless = c->opt->no_placeholders,
 	};
 	struct batch b;
 	int r = batch_open(d->data, d->len, &b);

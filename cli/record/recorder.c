@@ -273,6 +273,7 @@ static void recorder_describe(struct profile_info *info,
 			 (int)utf8_fit(o->command, sizeof(info->command) - 1), o->command);
 	info->lines = o->lines;
 	info->inlined = o->inlined;
+	info->nameless = o->no_placeholders;
 }
 
 static int writer_run(const struct options *o, int out, pid_t file_owner)

@@ -49,8 +49,8 @@ struct record_msg {
 #define RECORDER_WRITER	"writer "
 
 /* The subcommand.  Options: control_fd, output, format, frequency, command, part,
- * names, lines, inlined, seal_uid (of the writer below a file owner that is
- * root).  The file owner becomes the user who called sudo, by SUDO_UID and
+ * names, lines, inlined, no_placeholders, seal_uid (of the writer below a file
+ * owner that is root).  The file owner becomes the user who called sudo, by SUDO_UID and
  * SUDO_GID. */
 int recorder_run(const struct options *o);
 

@@ -54,6 +54,8 @@ void recorder_link_plan(struct plan *p, const struct options *o,
 		plan_add(p, PROGRAM_RECORDER, "--lines");
 	if (o->inlined)
 		plan_add(p, PROGRAM_RECORDER, "--inlined");
+	if (o->no_placeholders)
+		plan_add(p, PROGRAM_RECORDER, "--no-placeholders");
 	if (*command || *what)
 		plan_add(p, PROGRAM_RECORDER, "--command=%s",
 			       *command ? command : what);

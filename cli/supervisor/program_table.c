@@ -51,7 +51,7 @@ const struct program_row program_table[PROGRAM__COUNT] = {
 		.words = {
 			"--control-fd=3", "--frequency=", "--format=", "--command=",
 			"--output=trifold.", "--part", "--names=", "--lines",
-			"--inlined",
+			"--inlined", "--no-placeholders",
 		},
 	},
 	[PROGRAM_READER] = { .name = "trifold-reader", .output = 2, .fds = 1 },

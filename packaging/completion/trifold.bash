@@ -69,7 +69,7 @@ _trifold()
 	# options and words of commands
 	case "$cmd $cur" in
 	'run '*) _trifold_words '--duration --output --frequency --rate --interval --endpoint --listen --no-page --include-self --show-loops --config --verbose --help' ;;
-	'record '*) _trifold_words '--duration --output --format --frequency --rate --pid --name --unit --cgroup --container --all --names --lines --inlined --include-self --show-loops --verbose --help --' ;;
+	'record '*) _trifold_words '--duration --output --format --frequency --rate --pid --name --unit --cgroup --container --all --names --lines --inlined --no-placeholders --include-self --show-loops --verbose --help --' ;;
 	'top '*) _trifold_words '--view --once --json --limit --duration --frequency --rate --names --include-self --show-loops --help' ;;
 	'status '*) _trifold_words '--json --help' ;;
 	'doctor '*) _trifold_words '--json --help' ;;
@@ -77,7 +77,7 @@ _trifold()
 	'table -'*) _trifold_words '--at --help' ;;
 	'names -'*) _trifold_words '--debug --mangled --help' ;;
 	'diff -'*) _trifold_words '--limit --total --output --by --names --json --help' ;;
-	'convert -'*) _trifold_words '--format --frequency --rate --names --lines --inlined --help' ;;
+	'convert -'*) _trifold_words '--format --frequency --rate --names --lines --inlined --no-placeholders --help' ;;
 	'snapshot -'*) _trifold_words '--output --root --yes --help' ;;
 	'completion -'*) _trifold_words '--help' ;;
 	'completion '*) _trifold_words 'bash zsh fish' ;;

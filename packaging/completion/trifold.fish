@@ -51,6 +51,7 @@ complete -c trifold -n '__trifold_in top diff' -l limit -x -d 'number of lines s
 complete -c trifold -n '__trifold_in record top diff convert' -l names -x -a 'short full raw' -d 'names of functions'
 complete -c trifold -n '__trifold_in record convert' -l lines -d 'folded stacks: the line of each frame, too'
 complete -c trifold -n '__trifold_in record convert' -l inlined -d 'folded stacks: mark calls that were inlined'
+complete -c trifold -n '__trifold_in record convert' -l no-placeholders -d 'otlp and pprof: no functions for code without a name'
 # options of one
 complete -c trifold -n '__trifold_in run' -l interval -x -d 'seconds between batches'
 complete -c trifold -n '__trifold_in run' -l endpoint -x -d 'send OTLP profiles to this receiver'

@@ -40,6 +40,7 @@ _trifold() {
 	local names='--names=[names of functions]:NAMES:(short full raw)'
 	local lines='--lines[folded stacks: the line of each frame, too]'
 	local inlined='--inlined[folded stacks: mark calls that were inlined]'
+	local no_placeholders='--no-placeholders[otlp and pprof: no functions for code without a name]'
 	local help='--help[show the options]'
 	local json='--json[JSON, an object on a line]'
 	local output='--output=[write this file]:FILE:_files'
@@ -64,7 +65,7 @@ _trifold() {
 			'--cgroup=[only what runs in this cgroup or below it]:PATH:' \
 			'--container=[only the container of this name, or whose ID begins so]:NAME:' \
 			'--all[the whole system while COMMAND runs]' \
-			$names $lines $inlined \
+			$names $lines $inlined $no_placeholders \
 			$include_self \
 			$show_loops \
 			'*:end of options:(--)'
@@ -106,7 +107,7 @@ _trifold() {
 			'1:file:_files' '2:file:_files'
 		;;
 	convert)
-		_arguments $frequency $rate $names $lines $inlined $help \
+		_arguments $frequency $rate $names $lines $inlined $no_placeholders $help \
 			'--format=[write this format]:FORMAT:(html folded pprof otlp speedscope firefox)' \
 			'1:file:_files' '2:file:_files'
 		;;

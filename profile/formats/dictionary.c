@@ -210,7 +210,7 @@ static uint32_t dictionary_kernel_function(struct dict *d, const struct batch_fr
 	module = batch_str(d->b, d->b->exes[f->exe].path, &n);
 	name = batch_str(d->b, batch_full_name(&d->b->functions[f->function]),
 			 &len);
-	if (!f->function || n == 0 ||
+	if (n == 0 ||
 	    (n == strlen(kernel) && memcmp(module, kernel, n) == 0) ||
 	    (len >= n && memcmp(name + len - n, module, n) == 0))
 		return dictionary_function(d, f->function);
@@ -223,32 +223,17 @@ static uint32_t dictionary_kernel_function(struct dict *d, const struct batch_fr
 		d, dictionary_intern(d, DICT_STRING, start), 0, 0, 0);
 }
 
-/* "[file]" for an address in a file that could not be parsed. */
-static uint32_t dictionary_file_function(struct dict *d, const struct batch_frame *f)
+/* What stands for code without a name. */
+static uint32_t dictionary_placeholder(struct dict *d, uint32_t frame)
 {
-	struct buffer *w = &d->table[DICT_STRING].out;
-	size_t n, start = w->len, mark;
-	const char *path, *slash;
+	uint32_t name;
 
-	path = batch_str(d->b, d->b->exes[f->exe].path, &n);
-	slash = memrchr(path, '/', n);
-	if (slash) {
-		n -= (size_t)(slash + 1 - path);
-		path = slash + 1;
-	}
-	if (n == 0)
-		return 0;
-	mark = pb_begin(w, DICT_STRING);
-	if (path[0] == '[') {
-		buffer_utf8(w, path, n);
-	} else {
-		buffer_add(w, "[", 1);
-		buffer_utf8(w, path, n);
-		buffer_add(w, "]", 1);
-	}
-	pb_end(w, mark);
-	return dictionary_put_function(
-		d, dictionary_intern(d, DICT_STRING, start), 0, 0, 0);
+	d->text.len = 0;
+	profile_frame_name(d->b, frame, &d->text);
+	if (d->text.failed)
+		d->failed = true;
+	name = dictionary_string(d, (const char *)d->text.data, d->text.len);
+	return dictionary_put_function(d, name, 0, 0, 0);
 }
 
 /* The attribute profile.frame.type. */
@@ -271,12 +256,15 @@ static void dictionary_put_line(struct buffer *w, uint32_t fn, uint32_t number)
 	pb_end(w, line);
 }
 
-/* Is the name left out, because a receiver can find it by address and build ID? */
+/* Is there no function, because a receiver can find it by address and build ID? */
 static bool dictionary_leaves_name(const struct dict *d,
 				   const struct batch_frame *f, uint32_t map)
 {
-	return map && ((d->bare && f->kind == BATCH_FRAME_NATIVE) ||
-		       (f->address && d->b->functions[f->function].unnamed));
+	if (!map || (!d->bare && !d->nameless))
+		return false;
+	if (d->bare && f->kind == BATCH_FRAME_NATIVE)
+		return true;
+	return !f->function || (f->address && d->b->functions[f->function].unnamed);
 }
 
 /* Innermost line first (opentelemetry/proto/profiles, message Location). */
@@ -284,7 +272,6 @@ static uint32_t dictionary_location(struct dict *d, uint32_t i)
 {
 	const struct batch_frame *f = &d->b->frames[i];
 	enum frame_class class = frame_kind_class(f->kind);
-	bool file = class == FRAMES_FILE;
 	struct buffer *w = &d->table[DICT_LOCATION].out;
 	uint32_t map = 0, fn, type;
 	uint32_t in[BATCH_INLINED_MAX + 1], n = batch_inlined(d->b, i, in);
@@ -292,14 +279,14 @@ static uint32_t dictionary_location(struct dict *d, uint32_t i)
 
 	if (d->frames[i])
 		return d->frames[i];
-	if (file)
+	if (class == FRAMES_FILE)
 		map = dictionary_mapping(d, f->exe);
-	if (class == FRAMES_KERNEL)
-		fn = dictionary_kernel_function(d, f);
-	else if (file && !map && !f->function)
-		fn = dictionary_file_function(d, f);
-	else if (dictionary_leaves_name(d, f, map))
+	if (dictionary_leaves_name(d, f, map))
 		fn = n = 0;
+	else if (profile_is_nameless(f))
+		fn = dictionary_placeholder(d, i);
+	else if (class == FRAMES_KERNEL)
+		fn = dictionary_kernel_function(d, f);
 	else
 		fn = dictionary_function(d, f->function);
 	type = dictionary_frame_type(d, f->kind);
@@ -525,6 +512,7 @@ void dict_fini(struct dict *d)
 		free(d->table[t].elements.v);
 		hash_free(&d->table[t].known);
 	}
+	free(d->text.data);
 	free(d->strings);
 	free(d->exes);
 	free(d->limits);

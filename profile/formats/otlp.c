@@ -378,6 +378,7 @@ int otlp_encode_range(const struct batch *b, struct otlp_range range,
 	e.depth = calloc(batch_n(b, BATCH_STACKS) + 1, sizeof(*e.depth));
 	r = dict_init(&e.dict, b);
 	e.dict.bare = extra && extra->bare;
+	e.dict.nameless = extra && extra->nameless;
 	if (r == 0 && e.order && e.depth)
 		otlp_write_request(&e);
 	if (!e.order || !e.depth || e.dict.failed || e.out.failed || e.host.failed)
@@ -411,7 +412,7 @@ int otlp_encode_file(const struct batch *b, const struct profile_info *info,
 		"host.name", info->host, "os.type", "linux",
 		"os.version", info->kernel, NULL,
 	};
-	const struct otlp_how extra = { .pairs = pairs };
+	const struct otlp_how extra = { .pairs = pairs, .nameless = info->nameless };
 	uint8_t *bytes;
 	size_t len;
 	int r = otlp_encode(b, &extra, &bytes, &len);

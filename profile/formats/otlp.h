@@ -17,8 +17,10 @@
  * - Conventions require a build ID on every Mapping.  Code without any (the
  *   kernel, whose addresses are offsets in the named symbol; a file that
  *   could not be parsed) has mapping 0, rather than an invented ID.  To tell such code
- *   apart, a symbol of a kernel module ends in " [module]", and a frame without a
- *   symbol is named "[file]" after the last part of its path.
+ *   apart, a symbol of a kernel module ends in " [module]".
+ * - Every Location has a function: code without a name the one that profile_frame_name()
+ *   says.  Readers leave locations without lines out, so that the samples of such code
+ *   would be its callers'.
  * - Strings that are not UTF-8 have U+FFFD for each wrong byte: most receivers
  *   would refuse the whole request.
  */
@@ -47,8 +49,10 @@
  * executable, or else of the process; kernel threads are "kernel".  The conventions'
  * "unknown_service" is for processes without any name.
  *
- * .bare: native code has an executable and an address, no functions, files and
- * lines: a receiver with symbols finds them by the build ID.  Code in a file
+ * .nameless: code without a name in a file with an ID has an executable and an address,
+ * and no function: a receiver with symbols finds it by the build ID.
+ *
+ * .bare: nor has native code with a name, nor files and lines.  Code in a file
  * without any ID keeps its names, and so does code of the kernel, of Go and in no
  * file, which no receiver could name.
  */
@@ -57,7 +61,7 @@ struct otlp_how {
 	bool guesses;		/* stacks include guessed callers, after a location of
 				 * the type "guess-marker"; else they end there, with
 				 * trifold.stack.end */
-	bool bare;
+	bool nameless, bare;
 };
 
 /*

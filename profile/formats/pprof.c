@@ -9,6 +9,7 @@
 
 #include "common/clock.h"
 #include "common/protobuf.h"
+#include "profile/texts.h"
 
 enum {				/* fields of Profile */
 	SAMPLE_TYPE = 1,
@@ -28,14 +29,14 @@ enum {				/* fields of Profile */
 /* Strings of this encoder, which follow those of the batch. */
 enum literal {
 	S_SAMPLES, S_COUNT, S_CPU, S_NANOSECONDS, S_COMM, S_PID, S_THREAD,
-	S_THREAD_ID, S_CONTAINER_ID, S_UNIT, S_STACK_END, S_KERNEL, S_MISSING,
+	S_THREAD_ID, S_CONTAINER_ID, S_UNIT, S_STACK_END, S_KERNEL,
 	S_UNKNOWN_PROCESS, S_COMMENT, S__LITERALS
 };
 
 static const char *const literals[S__LITERALS] = {
 	"samples", "count", "cpu", "nanoseconds", "comm", "pid", "thread",
 	"thread_id", "container_id", "unit", "stack_end", PROFILE_KERNEL,
-	"[frames missing]", PROFILE_UNKNOWN_PROCESS, NULL,
+	PROFILE_UNKNOWN_PROCESS, NULL,
 };
 
 static const char *const stop_names[] = { STOP_NAMES };
@@ -55,6 +56,9 @@ struct pprof_enc {
 	uint64_t *limits;	/* by executable: above every address */
 	uint8_t *has;		/* by executable: PPROF_... */
 	uint32_t *ids;		/* by frame in a stack: ID of its location */
+	struct texts placeholders;	/* functions after those of the batch; their
+					 * strings are the last */
+	uint32_t *placeholder;	/* by nameless frame in a stack: number in them */
 };
 
 static uint32_t pprof_literal(const struct pprof_enc *e, enum literal s)
@@ -250,6 +254,14 @@ static void pprof_put_line(struct pprof_enc *e, uint32_t function,
 	pb_end(&e->out, line);
 }
 
+/* Is there no function, because a tool can find one by address and build ID? */
+static bool pprof_leaves_name(const struct pprof_enc *e, const struct batch_frame *f)
+{
+	return e->info->nameless && f->exe &&
+	       frame_kind_class(f->kind) == FRAMES_FILE &&
+	       (!f->function || e->b->functions[f->function].unnamed);
+}
+
 /* Innermost line first (profile.proto, message Location). */
 static void pprof_put_location(struct pprof_enc *e, uint32_t i)
 {
@@ -260,9 +272,13 @@ static void pprof_put_location(struct pprof_enc *e, uint32_t i)
 	pb_uint(&e->out, 1, e->ids[i]);
 	pb_uint(&e->out, 2, pprof_mapping_of(f));
 	pb_uint(&e->out, 3, f->address);
-	if (frame_kind_class(f->kind) == FRAMES_MARK)
-		pprof_put_line(e, batch_n(e->b, BATCH_FUNCTIONS), 0);
-	for (uint32_t k = 0; k < n && f->function; k++) {
+	if (pprof_leaves_name(e, f)) {
+		n = 0;
+	} else if (profile_is_nameless(f)) {
+		pprof_put_line(e, batch_n(e->b, BATCH_FUNCTIONS) + e->placeholder[i], 0);
+		n = 0;
+	}
+	for (uint32_t k = 0; k < n; k++) {
 		f = &e->b->frames[in[k]];
 		pprof_put_line(e, f->function, f->line);
 	}
@@ -285,6 +301,12 @@ static void pprof_put_function(struct pprof_enc *e, uint32_t id,
 	pb_uint(&e->out, 4, f->file);
 	pb_uint(&e->out, 5, f->start_line);
 	pb_end(&e->out, mark);
+}
+
+/* The string of placeholder i. */
+static uint32_t pprof_placeholder_string(const struct pprof_enc *e, uint32_t i)
+{
+	return pprof_literal(e, S__LITERALS) + STOP__MAX + i;
 }
 
 static void pprof_put_strings(struct pprof_enc *e)
@@ -319,6 +341,12 @@ static void pprof_put_strings(struct pprof_enc *e)
 	for (int i = 0; i < STOP__MAX; i++)
 		pb_text(&e->out, STRING_TABLE, stop_names[i],
 			strlen(stop_names[i]));
+	for (uint32_t i = 0; i < e->placeholders.v.n; i++) {
+		const struct text_place *t = &e->placeholders.v.v[i];
+
+		pb_text(&e->out, STRING_TABLE,
+			(const char *)e->placeholders.bytes.data + t->at, t->len);
+	}
 }
 
 /* Frames that calls are inlined into belong to the locations of the calls. */
@@ -335,12 +363,40 @@ static void pprof_number_locations(struct pprof_enc *e)
 	}
 }
 
+static void pprof_number_placeholders(struct pprof_enc *e)
+{
+	struct texts *t = &e->placeholders;
+
+	for (uint32_t i = 0; i < batch_n(e->b, BATCH_FRAMES); i++) {
+		const struct batch_frame *f = &e->b->frames[i];
+		size_t at = t->bytes.len;
+
+		if (!e->ids[i] || !profile_is_nameless(f) || pprof_leaves_name(e, f))
+			continue;
+		profile_frame_name(e->b, i, &t->bytes);
+		e->placeholder[i] = texts_number(t, at);
+	}
+	if (t->failed)
+		e->out.failed = true;
+}
+
+static void pprof_put_functions(struct pprof_enc *e)
+{
+	uint32_t n = batch_n(e->b, BATCH_FUNCTIONS);
+
+	for (uint32_t i = 1; i < n; i++)
+		pprof_put_function(e, i, &e->b->functions[i]);
+	for (uint32_t i = 0; i < e->placeholders.v.n; i++)
+		pprof_put_function(e, n + i, &(struct batch_function){
+			.name = pprof_placeholder_string(e, i) });
+}
+
 static void pprof_put_profile(struct pprof_enc *e)
 {
 	const struct batch *b = e->b;
-	uint32_t n_functions = batch_n(b, BATCH_FUNCTIONS);
 
 	pprof_number_locations(e);
+	pprof_number_placeholders(e);
 	pprof_value_type(e, SAMPLE_TYPE, S_SAMPLES, S_COUNT);
 	pprof_value_type(e, SAMPLE_TYPE, S_CPU, S_NANOSECONDS);
 	for (uint32_t i = 0; i < batch_n(b, BATCH_SAMPLES); i++)
@@ -350,10 +406,7 @@ static void pprof_put_profile(struct pprof_enc *e)
 		if (e->ids[i])
 			pprof_put_location(e, i);
 	}
-	for (uint32_t i = 1; i < n_functions; i++)
-		pprof_put_function(e, i, &b->functions[i]);
-	pprof_put_function(e, n_functions, &(struct batch_function){
-		.name = pprof_literal(e, S_MISSING) });
+	pprof_put_functions(e);
 	pprof_put_strings(e);
 	pb_uint(&e->out, TIME_NANOS, b->hdr->start_ns);
 	pb_uint(&e->out, DURATION_NANOS, b->hdr->end_ns - b->hdr->start_ns);
@@ -398,10 +451,12 @@ int pprof_encode(const struct batch *b, const struct profile_info *info,
 		.limits = calloc(batch_n(b, BATCH_EXES) + 1, sizeof(uint64_t)),
 		.has = calloc(batch_n(b, BATCH_EXES) + 1, sizeof(uint8_t)),
 		.ids = calloc(batch_n(b, BATCH_FRAMES) + 1, sizeof(uint32_t)),
+		.placeholders = { .seed = hash_seed() },
+		.placeholder = calloc(batch_n(b, BATCH_FRAMES) + 1, sizeof(uint32_t)),
 	};
 	int r = -ENOMEM;
 
-	if (e.names && e.limits && e.has && e.ids)
+	if (e.names && e.limits && e.has && e.ids && e.placeholder)
 		pprof_put_profile(&e);
 	else
 		e.out.failed = true;
@@ -412,5 +467,7 @@ int pprof_encode(const struct batch *b, const struct profile_info *info,
 	free(e.limits);
 	free(e.has);
 	free(e.ids);
+	free(e.placeholder);
+	texts_fini(&e.placeholders);
 	return r;
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # what every output needs
-CLI_FORMATS := common/buffer.c common/json.c profile/profile.c profile/names.c profile/tree.c profile/tree_lines.c profile/formats/folded.c \
+CLI_FORMATS := common/buffer.c common/json.c profile/profile.c profile/names.c profile/texts.c profile/tree.c profile/tree_lines.c profile/formats/folded.c \
 	profile/formats/pprof.c profile/formats/firefox.c profile/formats/speedscope.c profile/timeline.c profile/formats/html.c profile/formats/html_times.c profile/threads.c profile/formats/page.o.c \
 	profile/formats/otlp.c profile/formats/dictionary.c profile/formats/formats.c \
 	common/protobuf.c ipc/batch.c ipc/batch_build.c common/hash_table.c

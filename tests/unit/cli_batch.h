@@ -6,7 +6,7 @@
  * names ("worker"), and a kernel thread.  Stacks, root first:
  *
  *	app	main;evil;do_read (kernel)		x 3, pids 10 and 11
- *	app	main;libfoo.so+0x1234			x 2
+ *	app	main;libfoo.so+0x...			x 2
  *	worker	[stack ends: no_table];goexit		x 1
  *	kworker	kthread (kernel)			x 1
  */

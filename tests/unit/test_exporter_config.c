@@ -184,6 +184,11 @@ TEST(config_names_of_each_receiver)
 	setenv("TRIFOLD_EXPORTER_2_GUESSES", "yes", 1);
 	CHECK_EQ(load(), 0);
 	CHECK(!c.endpoints[0].guesses && c.endpoints[1].guesses);
+	CHECK(!c.endpoints[0].nameless && !c.endpoints[1].nameless);
+	setenv("TRIFOLD_EXPORTER_PLACEHOLDERS", "no", 1);
+	setenv("TRIFOLD_EXPORTER_2_PLACEHOLDERS", "yes", 1);
+	CHECK_EQ(load(), 0);
+	CHECK(c.endpoints[0].nameless && !c.endpoints[1].nameless);
 	setenv("TRIFOLD_EXPORTER_GUESSES", "1", 1);
 	CHECK_EQ(load(), 2);
 	unsetenv("TRIFOLD_EXPORTER_GUESSES");

@@ -295,11 +295,15 @@ TEST(fanout_gives_others_no_spool)
 	end();
 }
 
-/* A batch of one native function, which has a name; guessed: its caller is. */
+static bool native_unnamed;
+
+/* A batch of one native function, which has a name, unless native_unnamed; guessed: its
+ * caller is. */
 static void add_native(uint64_t id, bool guessed)
 {
 	struct batch_builder *made = batch_builder_new(19);
-	struct batch_function fn = { .name = batch_string(made, "secret_f", 8) };
+	struct batch_function fn = { .name = batch_string(made, "secret_f", 8),
+				     .unnamed = native_unnamed };
 	struct batch_exe exe = { .path = batch_string(made, "/bin/x", 6),
 				 .build_id = batch_string(made, "abcd", 4) };
 	struct batch_frame frame = {
@@ -357,6 +361,32 @@ TEST(fanout_leaves_names_out_for_whom_asks)
 		CHECK_EQ(f.senders[1].outcomes.samples[BATCH_DELIVERED], 4);
 		end();
 	}
+}
+
+TEST(fanout_sends_no_placeholders_to_whom_does_not_want_them)
+{
+	native_unnamed = true;
+	for (unsigned int without = 0; without < 2; without++) {
+		for (unsigned int i = 0; i < 2; i++) {
+			cfg.endpoints[i].bare = false;
+			cfg.endpoints[i].nameless = i == without;
+			cfg.endpoints[i].compression = COMPRESSION_NONE;
+		}
+		begin(2, MIB);
+		add_native(1, false);
+		for (unsigned int i = 0; i < 2; i++) {
+			CHECK_EQ(sends(i, "secret_f"), i != without);
+			answer(i, 413);
+			CHECK_EQ(sends(i, "secret_f"), i != without);
+			answer(i, 200);
+			answer(i, 200);
+		}
+		CHECK_EQ(n_done, 2);
+		end();
+	}
+	for (unsigned int i = 0; i < 2; i++)
+		cfg.endpoints[i].nameless = false;
+	native_unnamed = false;
 }
 
 TEST(fanout_sends_guesses_to_whom_asks)

@@ -10,7 +10,7 @@ TEST(folded_merges_processes_and_escapes_names)
 	static const char want[] =
 		"app;main;</script><img src=x onerror=alert(1)>:\"\\??&;"
 		"do_read_[k] 3\n"
-		"app;main;libfoo.so+0x1234 2\n"
+		"app;main;libfoo.so+0x... 2\n"
 		"kworker;kthread_[k] 1\n"
 		"worker;[stack ends: no_table];goexit 1\n";
 	struct buffer out = { 0 };
@@ -29,7 +29,7 @@ TEST(folded_says_what_has_no_name)
 {
 	static const char want[] =
 		"[unknown process];[JIT code, no names];[unknown file];"
-		"libfoo.so+0x20;libfoo.so+0x10;[kernel]_[k] 1\n";
+		"libfoo.so+0x...;libfoo.so+0x...;[kernel]_[k] 1\n";
 	struct buffer out = { 0 };
 	struct batch b;
 	void *mem = nameless_batch(&b);

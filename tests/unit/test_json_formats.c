@@ -57,6 +57,15 @@ TEST(speedscope_merges_neighbours_and_escapes)
 	free(s);
 }
 
+TEST(code_without_a_name_is_one_function_of_its_file)
+{
+	char *s = encoded(speedscope_encode, nameless_batch);
+
+	check_has(s, "\"samples\":[[3,2,1,1,0]]");
+	check_has(s, "{\"name\":\"libfoo.so+0x...\",\"file\":\"libfoo.so\"},\n{");
+	free(s);
+}
+
 TEST(firefox_keeps_threads_times_and_lines)
 {
 	char *s = encoded(firefox_encode, inlined_batch);

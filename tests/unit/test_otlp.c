@@ -238,11 +238,11 @@ TEST(otlp_stack_says_what_each_frame_is)
 		{ "do_sys_open", "kernel", 0x12, false },
 		{ "ext4_map [ext4]", "kernel", 0x34, false },
 		{ "inner", "native", 0x1234, true },
-		{ "", "native", 0x5678, true },
+		{ "prog+0x...", "native", 0x5678, true },
 		{ "main.main", "go", 0x1000, true },
-		{ "[lib.so]", "native", 0x99, false },
-		{ "", "unknown", 0x7fff00001000, false },
-		{ "", "abort-marker", 0, false },
+		{ "lib.so+0x...", "native", 0x99, false },
+		{ "[JIT code, no names]", "unknown", 0x7fff00001000, false },
+		{ "[frames missing]", "abort-marker", 0, false },
 	};
 	const Otlp__Stack *s;
 	const Dictionary *d;
@@ -332,8 +332,8 @@ TEST(otlp_leaves_names_out_if_asked)
 {
 	static const struct otlp_how bare = { .bare = true };
 	static const char *const kept[] = {
-		"do_sys_open", "ext4_map [ext4]", "", "", "main.main", "[lib.so]",
-		"", "",
+		"do_sys_open", "ext4_map [ext4]", "", "", "main.main", "lib.so+0x...",
+		"[JIT code, no names]", "[frames missing]",
 	};
 	const Dictionary *d;
 	const Otlp__Stack *s;
@@ -355,23 +355,73 @@ TEST(otlp_leaves_names_out_if_asked)
 	CHECK(d->location_table[s->location_indices[2]]->mapping_index);
 }
 
-/* By address and build ID a receiver may find a name that we do not know. */
-TEST(otlp_leaves_functions_without_names_to_the_receiver)
+/* A batch of one sample, in functions of which the first has no name and the second is
+ * not known at all, both of the program. */
+static void make_nameless(void)
 {
 	struct batch_builder *b = batch_builder_new(20);
 	const struct batch_function v = {
 		.name = text(b, "prog!0x1000"), .unnamed = 1,
 	};
-	uint32_t f = frame(b, BATCH_FRAME_NATIVE, program(b), 16,
-			   batch_function(b, &v), 0);
+	uint32_t f[] = {
+		frame(b, BATCH_FRAME_NATIVE, program(b), 16, batch_function(b, &v), 0),
+		frame(b, BATCH_FRAME_NATIVE, program(b), 32, 0, 0),
+		frame(b, BATCH_FRAME_NATIVE, program(b), 48, 0, 0),
+		frame(b, BATCH_FRAME_UNKNOWN, 0, 64, 0, 0),
+		frame(b, BATCH_FRAME_UNKNOWN, 0, 80, 0, 0),
+	};
 
-	batch_event(b, batch_stack(b, &f, 1), 0, process(b, 1), STOP_COMPLETE,
-		    START);
+	batch_event(b, batch_stack(b, f, 5), 0, process(b, 1), STOP_COMPLETE, START);
 	finish(b);
+}
+
+/* Most receivers leave a location without a function out: its samples would be its
+ * caller's. */
+TEST(otlp_has_a_function_for_code_without_a_name)
+{
+	static const char *const want[] = {
+		"prog!0x1000", "prog+0x...", "prog+0x...", "[JIT code, no names]",
+		"[JIT code, no names]",
+	};
+	const Dictionary *d;
+
+	make_nameless();
 	encode(NULL);
-	CHECK_EQ(r->dictionary->n_function_table, 1);
-	CHECK_EQ(r->dictionary->location_table[1]->n_lines, 0);
-	CHECK_EQ(r->dictionary->location_table[1]->address, 16);
+	d = r->dictionary;
+	CHECK_EQ(d->n_function_table, 4);
+	CHECK_EQ(d->n_location_table, 6);
+	for (size_t i = 0; i < 5; i++) {
+		const Otlp__Location *l =
+			d->location_table[d->stack_table[1]->location_indices[i]];
+
+		CHECK_STR(name_of(d, l), want[i]);
+		CHECK_EQ(l->address, 16 * (i + 1));
+		CHECK_EQ(l->mapping_index != 0, i < 3);
+	}
+}
+
+/* By address and build ID a receiver may find a name that we do not know; not that of
+ * code in no file. */
+TEST(otlp_leaves_code_without_names_to_a_receiver_that_asks)
+{
+	static const struct otlp_how nameless = { .nameless = true }, bare = { .bare = true };
+
+	make_nameless();
+	for (int k = 0; k < 2; k++) {
+		const Dictionary *d;
+
+		encode(k ? &bare : &nameless);
+		d = r->dictionary;
+		CHECK_EQ(d->n_function_table, 2);
+		for (size_t i = 0; i < 5; i++) {
+			const Otlp__Location *l = d->location_table[
+				d->stack_table[1]->location_indices[i]];
+
+			CHECK_EQ(l->n_lines, i > 2);
+			CHECK_EQ(l->address, 16 * (i + 1));
+			CHECK_EQ(l->mapping_index != 0, i < 3);
+		}
+	}
 }
 
 TEST(otlp_resource_names_the_process)

@@ -60,12 +60,13 @@ static uint64_t number(struct reader r, uint32_t field)
 
 static uint8_t raw[1 << 20];
 
+static struct profile_info info = {
+	.host = "host", .kernel = "6.1", .machine = "x86_64",
+	.account = { .known = 1, .taken = 7, .delivered = 7 },
+};
+
 static struct reader profile_of(void *(*make)(struct batch *))
 {
-	static const struct profile_info info = {
-		.host = "host", .kernel = "6.1", .machine = "x86_64",
-		.account = { .known = 1, .taken = 7, .delivered = 7 },
-	};
 	struct batch b;
 	void *mem = make(&b);
 	struct buffer out = { 0 };
@@ -320,6 +321,52 @@ TEST(pprof_has_no_system_name_that_is_the_name)
 		n++;
 	}
 	CHECK_EQ(n, 6);
+}
+
+/* The functions of locations with these addresses, 16 apart. */
+static void check_functions(struct reader r, const char *const *want, uint64_t n)
+{
+	struct reader it = r;
+	struct field f, s;
+	uint64_t found = 0;
+
+	while (next(&it, &f)) {
+		uint64_t address = f.number == 4 ? number(f.body, 3) : 0, lines = 0;
+		const char *name;
+
+		if (f.number != 4 || address == 1)
+			continue;
+		CHECK(address % 16 == 0 && address / 16 <= n);
+		name = want[address / 16 - 1];
+		while (next(&f.body, &s)) {
+			if (s.number != 4)
+				continue;
+			lines++;
+			CHECK(name && function_is(r, number(s.body, 1), name));
+		}
+		CHECK_EQ(lines, name != NULL);
+		found++;
+	}
+	CHECK_EQ(found, n);
+}
+
+/* A location without a line vanishes in most tools, and its samples are its caller's. */
+TEST(pprof_has_a_function_for_code_without_a_name)
+{
+	static const char *const want[] = {
+		"libfoo.so+0x...", "libfoo.so+0x...", "[unknown file]", "[JIT code, no names]",
+	}, *const nameless[] = { NULL, NULL, "[unknown file]", "[JIT code, no names]" };
+	struct reader r = profile_of(nameless_batch), it = r;
+	unsigned int n = 0;
+	struct field f;
+
+	check_functions(r, want, 4);
+	while (next(&it, &f))
+		n += f.number == 5;
+	CHECK_EQ(n, 4);		/* with [kernel] */
+	info.nameless = true;
+	check_functions(profile_of(nameless_batch), nameless, 4);
+	info.nameless = false;
 }
 
 /* Two programs, of which the second has most samples. */

@@ -74,7 +74,7 @@ TEST(profile_says_what_has_no_name)
 		frame(b, BATCH_FRAME_CUT, NULL, 0, 0),
 	};
 	static const char *const want[] = {
-		"app+0x10", "[unknown file]", "[JIT code, no names]",
+		"app+0x...", "[unknown file]", "[JIT code, no names]",
 		"[frames missing]",
 	};
 	struct batch batch;

@@ -64,7 +64,7 @@ TEST(viewer_decodes_what_exporterd_encodes)
 	CHECK_EQ(b.hdr->end_ns, 701);
 	check_folded(&d,
 		"app;main;</script><img src=x onerror=alert(1)>:\"\\??&;do_read_[k] 3\n"
-		"app;main;[libfoo.so] 2\n"
+		"app;main;libfoo.so+0x... 2\n"
 		"kworker;kthread_[k] 1\n"
 		"worker;[stack ends: no_table];goexit 1\n");
 	free(q);
@@ -126,6 +126,52 @@ TEST(viewer_decodes_inlined_calls)
 	memset(&names, 0, sizeof(names));
 	CHECK_EQ(decode(q, len, &d), 0);
 	check_folded(&d, "app;root;outer;middle;inner 1\n");
+	free(q);
+	free(data);
+}
+
+/* What stands for code without a name is no name of it. */
+TEST(viewer_knows_placeholders)
+{
+	struct batch_builder *b = batch_builder_new(20);
+	uint32_t exe = batch_exe(b, &(struct batch_exe){
+		.path = str(b, "/lib/x"), .build_id = str(b, "abcd") });
+	uint32_t range = batch_function(b, &(struct batch_function){
+		.name = str(b, "x!0x1f0"), .unnamed = 1 });
+	uint32_t other = batch_function(b, &(struct batch_function){
+		.name = str(b, "x!0xyz") });
+	uint32_t stack[] = {
+		batch_frame(b, &(struct batch_frame){ .kind = BATCH_FRAME_NATIVE,
+			.exe = exe, .address = 16, .function = range }),
+		frame(b, BATCH_FRAME_NATIVE, NULL, exe, 32),
+		batch_frame(b, &(struct batch_frame){ .kind = BATCH_FRAME_NATIVE,
+			.exe = exe, .address = 48, .function = other }),
+		frame(b, BATCH_FRAME_UNKNOWN, NULL, 0, 64),
+		frame(b, BATCH_FRAME_CUT, NULL, 0, 0),
+	};
+	struct batch made, got;
+	struct decoded d;
+	size_t len;
+	uint8_t *q;
+	void *data;
+
+	event(b, process(b, 9, "x", NULL), 10, "x", STOP_COMPLETE, stack, 5, 100);
+	CHECK_EQ(batch_builder_finish(b, 0, 5000, &data, &len), 0);
+	batch_builder_free(b);
+	CHECK_EQ(batch_open(data, len, &made), 0);
+	q = request_of(&made, &len);
+	memset(&names, 0, sizeof(names));
+	CHECK_EQ(decode(q, len, &d), 0);
+	CHECK_EQ(batch_open(d.data, d.len, &got), 0);
+	for (uint32_t i = 0; i < 5; i++) {
+		const struct batch_frame *f = &got.frames[got.stack_frames[i]];
+
+		CHECK_EQ(f->function != 0, i == 0 || i == 2);
+		CHECK_EQ(got.functions[f->function].unnamed, i == 0);
+		CHECK_EQ(f->exe != 0, i < 3);
+		CHECK_EQ(f->address, i < 4 ? 16 * (i + 1) : 0);
+	}
+	check_folded(&d, "x;[frames missing];[JIT code, no names];x!0xyz;x+0x...;x!0x1f0 1\n");
 	free(q);
 	free(data);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ipc/short_name.h"
+#include "profile/profile.h"
 
 /* --- texts and attributes ---------------------------------------------------- */
 
@@ -79,6 +80,38 @@ static uint32_t decode_frames_number32(int64_t v)
 	return (uint32_t)v;
 }
 
+static uint32_t decode_frames_hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return (uint32_t)(c - '0');
+	if (c >= 'a' && c <= 'f')
+		return (uint32_t)(c - 'a') + 10;
+	return 16;		/* no digit */
+}
+
+static bool decode_frames_ends(struct text t, const char *end)
+{
+	size_t n = strlen(end);
+
+	return t.len > n && !memcmp(t.s + t.len - n, end, n);
+}
+
+/* "file!0x1234": the hub's name for a function that has none. */
+static bool decode_frames_is_unnamed(struct text t, uint32_t kind,
+				     const OtlpIn__Function *from)
+{
+	static const char mark[] = "!0x";
+	size_t digits = 0;
+
+	if (frame_kind_class(kind) != FRAMES_FILE || from->system_name_strindex ||
+	    from->filename_strindex || from->start_line)
+		return false;
+	while (digits < t.len && decode_frames_hex_digit(t.s[t.len - 1 - digits]) < 16)
+		digits++;
+	t.len -= digits;
+	return digits && decode_frames_ends(t, mark);
+}
+
 /* The names of a function of code of this kind; one with another system_name is
  * demangled. */
 static void decode_frames_names(struct frames *f, uint32_t kind,
@@ -98,9 +131,38 @@ static void decode_frames_names(struct frames *f, uint32_t kind,
 	}
 	if (t.len > FRAMES_TEXT_MAX)
 		t.len = FRAMES_TEXT_MAX;
+	if (decode_frames_is_unnamed(t, kind, from)) {
+		to->unnamed = 1;
+		to->name = to->full_name;
+		return;
+	}
 	mangled = to->system_name && to->system_name != to->full_name;
 	s.s = short_name(t.s, t.len, frame_kind_form(kind, mangled), buf, &s.len);
 	to->name = text_intern(f->b, s);
+}
+
+/* The name of profile_frame_name() for a frame without a function; code of a file is that
+ * only with the file. */
+static bool decode_frames_is_placeholder(struct frames *f, const OtlpIn__Location *l,
+					 uint32_t kind)
+{
+	const char *shown = frame_kind_info(kind)->shown;
+	const OtlpIn__Function *fn;
+	int32_t i;
+	struct text t;
+
+	if (l->n_lines != 1)
+		return false;
+	i = l->lines[0]->function_index;
+	if (i == 0 || !decode_frames_in_table(f, i, f->d->n_function_table))
+		return false;
+	fn = f->d->function_table[i];
+	t = frames_text(f, fn->name_strindex);
+	if (fn->system_name_strindex || fn->filename_strindex || fn->start_line)
+		return false;
+	if (shown[0])
+		return text_is(t, shown);
+	return l->mapping_index && decode_frames_ends(t, PROFILE_NO_SYMBOL);
 }
 
 /* In a frame of this kind, which says how its name becomes short. */
@@ -121,15 +183,6 @@ static uint32_t decode_frames_function(struct frames *f, int32_t i, uint32_t kin
 	to.start_line = decode_frames_number32(from->start_line);
 	*known = batch_function(f->b, &to) + 1;
 	return *known - 1;
-}
-
-static uint32_t decode_frames_hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return (uint32_t)(c - '0');
-	if (c >= 'a' && c <= 'f')
-		return (uint32_t)(c - 'a') + 10;
-	return 16;		/* no digit */
 }
 
 static void decode_frames_file_id(struct text t, uint8_t id[FILE_ID_LEN])
@@ -231,6 +284,8 @@ static uint32_t decode_frames_put_lines(struct frames *f, const OtlpIn__Location
 {
 	uint32_t at = 0;
 
+	if (decode_frames_is_placeholder(f, l, v->kind))
+		return batch_frame(f->b, v);
 	for (size_t k = l->n_lines; k-- > 0; ) {
 		uint32_t fn =
 			decode_frames_function(f, l->lines[k]->function_index, v->kind);
