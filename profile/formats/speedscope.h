@@ -3,7 +3,8 @@
  * speedscope - a batch as a file that www.speedscope.app opens
  *
  * Source of the layout: file-format-schema.json of the package speedscope 1.25.0.
- * One "sampled" profile for each process; the one with most samples is shown first.
+ * One "sampled" profile for each process.  Of several there is one of all processes
+ * before them, which is shown first: its roots are names of processes, as in folded stacks.
  * Samples are in the order of their times; equal neighbours are merged.  A sample
  * weighs one period of the sampling clock (unit: nanoseconds) whatever time passed
  * before it, so the time axis is CPU time of all threads, not wall-clock time.  An

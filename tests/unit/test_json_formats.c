@@ -57,6 +57,24 @@ TEST(speedscope_merges_neighbours_and_escapes)
 	free(s);
 }
 
+TEST(speedscope_shows_all_processes_first)
+{
+	char *s = encoded(speedscope_encode, sample_batch);
+
+	check_has(s, "\"profiles\":[\n{\"type\":\"sampled\",\"name\":\"all processes\","
+		  "\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":350000000,\n"
+		  "\"samples\":[[16,0,1,2],[16,0,3],[17,9,4],[18,5]],\n"
+		  "\"weights\":[150000000,100000000,50000000,50000000]}");
+	check_has(s, "{\"name\":\"app\"},\n{\"name\":\"worker\"},\n{\"name\":\"kworker\"}");
+	check_has(s, "\"name\":\"app (pid 10)\"");
+	check_has(s, "\"activeProfileIndex\":0");
+	free(s);
+	s = encoded(speedscope_encode, inlined_batch);	/* one process */
+	CHECK(!strstr(s, "all processes") && !strstr(s, "{\"name\":\"app\"}"));
+	check_has(s, "\"activeProfileIndex\":0");
+	free(s);
+}
+
 TEST(code_without_a_name_is_one_function_of_its_file)
 {
 	char *s = encoded(speedscope_encode, nameless_batch);
