@@ -3,12 +3,14 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bpf/stop.h"
 #include "common/clock.h"
 #include "common/hash_table.h"
 #include "common/json.h"
 #include "common/vector.h"
+#include "profile/texts.h"
 #include "profile/timeline.h"
 
 #define NONE	INDEX_NONE
@@ -17,11 +19,16 @@ struct firefox_node {
 	uint32_t prefix, frame;
 };
 
-/*
- * The tables of the thread that is being written; an entry of frame_id or stack_id is
- * valid if its thread is that one.  A frame is one of the batch; after those come the
- * markers of stops.
- */
+struct firefox_func {
+	uint32_t name;		/* number of its text */
+	uint32_t module;	/* the same, or NONE */
+	uint32_t source;	/* number of its source file, or NONE */
+	uint32_t line;		/* where it begins; 0: unknown */
+};
+
+/* A "look" is the first frame of the batch with the same name, module and kind; after
+ * the frames of the batch come the markers of stops.  Arrays of numbers have 0 for what
+ * has none yet, else one more than the number. */
 struct firefox_enc {
 	const struct batch *b;
 	struct json j;
@@ -29,14 +36,20 @@ struct firefox_enc {
 	struct timeline_event *events;
 	size_t n_events;
 	uint32_t *names;	/* of processes */
-	uint32_t *same;		/* see timeline_frames() */
-	uint32_t *frame_id, *frame_thread;	/* by frame */
-	uint32_t *stack_id, *stack_thread;	/* by sample */
-	VECTOR(uint32_t) frames;
+	uint32_t *by_line, *by_name;	/* looks of frames, of functions */
+	uint32_t *frame_id, *func_id;	/* by look */
+	uint32_t *source_id;	/* by string of the batch */
+	uint32_t *resource_id;	/* by function: NONE, or that of its module */
+	uint32_t *stack_id;	/* by sample */
+	VECTOR(uint32_t) frames;	/* looks */
+	VECTOR(struct firefox_func) funcs;
+	VECTOR(uint32_t) sources;	/* numbers of their texts */
+	VECTOR(uint32_t) resources;	/* the same */
 	VECTOR(struct firefox_node) nodes;
 	struct hash_table node_set;	/* by (prefix, frame) */
+	struct texts texts;
 	uint64_t seed;
-	uint32_t thread;
+	size_t from, to;	/* events of the thread that is being written */
 };
 
 static void firefox_text(struct firefox_enc *e, const char *key)
@@ -45,16 +58,80 @@ static void firefox_text(struct firefox_enc *e, const char *key)
 	e->text.len = 0;
 }
 
-/* The number of a frame in this thread's frameTable. */
-static uint32_t firefox_frame_of(struct firefox_enc *e, uint32_t frame)
+static void firefox_check(struct firefox_enc *e, bool ok)
 {
-	if (e->frame_thread[frame] == e->thread)
-		return e->frame_id[frame];
-	e->frame_id[frame] = e->frames.n;
-	e->frame_thread[frame] = e->thread;
-	if (!vector_push(&e->frames, frame))
+	if (!ok)
 		e->j.out->failed = true;
-	return e->frame_id[frame];
+}
+
+/* --- tables --------------------------------------------------------------- */
+
+/* The number of a source file; string: of the batch, or 0. */
+static uint32_t firefox_source_of(struct firefox_enc *e, uint32_t string)
+{
+	size_t at = e->texts.bytes.len, len;
+	const char *s = batch_str(e->b, string, &len);
+
+	if (!len)
+		return NONE;
+	if (!e->source_id[string]) {
+		buffer_add(&e->texts.bytes, s, len);
+		firefox_check(e, vector_push(&e->sources, texts_number(&e->texts, at)));
+		e->source_id[string] = e->sources.n;
+	}
+	return e->source_id[string] - 1;
+}
+
+static void firefox_make_func(struct firefox_enc *e, uint32_t look, struct firefox_func *ret)
+{
+	uint32_t n = batch_n(e->b, BATCH_FRAMES);
+	struct buffer *w = &e->texts.bytes;
+	const struct batch_function *fn;
+	size_t at = w->len;
+
+	*ret = (struct firefox_func){ .module = NONE, .source = NONE };
+	if (look >= n) {
+		buffer_str(w, profile_stop_marker(look - n));
+		ret->name = texts_number(&e->texts, at);
+		return;
+	}
+	profile_frame_name(e->b, look, w);
+	ret->name = texts_number(&e->texts, at);
+	at = w->len;
+	profile_frame_module(e->b, look, w);
+	if (w->len > at)
+		ret->module = texts_number(&e->texts, at);
+	fn = &e->b->functions[e->b->frames[look].function];
+	if (profile_is_nameless(&e->b->frames[look]))
+		return;
+	ret->source = firefox_source_of(e, fn->file);
+	ret->line = fn->start_line;
+}
+
+/* The number of the function of a frame. */
+static uint32_t firefox_func_of(struct firefox_enc *e, uint32_t frame)
+{
+	uint32_t look = frame;
+	struct firefox_func f;
+
+	if (frame < batch_n(e->b, BATCH_FRAMES))
+		look = e->by_name[frame];
+	if (!e->func_id[look]) {
+		firefox_make_func(e, look, &f);
+		firefox_check(e, vector_push(&e->funcs, f));
+		e->func_id[look] = e->funcs.n;
+	}
+	return e->func_id[look] - 1;
+}
+
+static uint32_t firefox_frame_of(struct firefox_enc *e, uint32_t look)
+{
+	if (!e->frame_id[look]) {
+		firefox_check(e, vector_push(&e->frames, look));
+		e->frame_id[look] = e->frames.n;
+		firefox_func_of(e, look);
+	}
+	return e->frame_id[look] - 1;
 }
 
 static uint32_t firefox_node_of(struct firefox_enc *e, uint32_t prefix, uint32_t frame)
@@ -83,8 +160,6 @@ static uint32_t firefox_stack_of(struct firefox_enc *e, uint32_t sample)
 	const struct batch_stack *stack = &e->b->stacks[s->stack];
 	uint32_t in[BATCH_INLINED_MAX + 1], at = NONE;
 
-	if (e->stack_thread[sample] == e->thread)
-		return e->stack_id[sample];
 	if (profile_stop_marker(s->stop))
 		at = firefox_node_of(e, at, firefox_frame_of(e, s->stop +
 					batch_n(e->b, BATCH_FRAMES)));
@@ -94,36 +169,256 @@ static uint32_t firefox_stack_of(struct firefox_enc *e, uint32_t sample)
 
 		while (n-- > 0)
 			at = firefox_node_of(e, at,
-					     firefox_frame_of(e, e->same[in[n]]));
+					     firefox_frame_of(e, e->by_line[in[n]]));
 	}
-	e->stack_id[sample] = at;
-	e->stack_thread[sample] = e->thread;
 	return at;
 }
 
-/* "key": {"schema": {names: 0, 1, ...}, "data": [ */
-static void firefox_open_table(struct firefox_enc *e, const char *key,
-			       const char *const *names)
+static void firefox_make_resources(struct firefox_enc *e)
+{
+	uint32_t *known = calloc((size_t)e->texts.v.n + 1, sizeof(*known));
+
+	e->resource_id = calloc((size_t)e->funcs.n + 1, sizeof(*e->resource_id));
+	firefox_check(e, known && e->resource_id);
+	for (uint32_t i = 0; i < e->funcs.n && known && e->resource_id; i++) {
+		uint32_t module = e->funcs.v[i].module;
+
+		e->resource_id[i] = NONE;
+		if (module == NONE)
+			continue;
+		if (!known[module]) {
+			firefox_check(e, vector_push(&e->resources, module));
+			known[module] = e->resources.n;
+		}
+		e->resource_id[i] = known[module] - 1;
+	}
+	free(known);
+}
+
+static void firefox_make_tables(struct firefox_enc *e)
+{
+	for (uint32_t i = 0; i < batch_n(e->b, BATCH_SAMPLES); i++) {
+		if (e->j.out->failed)
+			return;
+		e->stack_id[i] = firefox_stack_of(e, i);
+	}
+	firefox_make_resources(e);
+	if (e->texts.failed)
+		e->j.out->failed = true;
+}
+
+/* --- columns ---------------------------------------------------------------- */
+
+typedef void firefox_value(struct firefox_enc *e, uint32_t i);
+
+static void firefox_column(struct firefox_enc *e, const char *key, size_t n,
+			   firefox_value *put)
+{
+	json_line(&e->j);
+	json_open(&e->j, key, '[');
+	for (uint32_t i = 0; i < n && !e->j.out->failed; i++)
+		put(e, i);
+	json_close(&e->j, ']');
+}
+
+struct firefox_columns {
+	const char *key;
+	firefox_value *put;
+};
+
+/* A table of n rows; the last of the columns has no key. */
+static void firefox_table(struct firefox_enc *e, const char *key, size_t n,
+			  const struct firefox_columns *c)
 {
 	json_line(&e->j);
 	json_open(&e->j, key, '{');
-	json_open(&e->j, "schema", '{');
-	for (uint64_t i = 0; names[i]; i++)
-		json_num(&e->j, names[i], i);
-	json_close(&e->j, '}');
-	json_open(&e->j, "data", '[');
-}
-
-static void firefox_close_table(struct firefox_enc *e)
-{
-	json_close(&e->j, ']');
+	json_num(&e->j, "length", n);
+	for (; c->key; c++)
+		firefox_column(e, c->key, n, c->put);
 	json_close(&e->j, '}');
 }
 
-static void firefox_put_thread_head(struct firefox_enc *e,
-				    const struct timeline_event *ev)
+static void firefox_null(struct firefox_enc *e, uint32_t i)
 {
+	(void)i;
+	json_null(&e->j, NULL);
+}
+
+static void firefox_zero(struct firefox_enc *e, uint32_t i)
+{
+	(void)i;
+	json_num(&e->j, NULL, 0);
+}
+
+static void firefox_one(struct firefox_enc *e, uint32_t i)
+{
+	(void)i;
+	json_num(&e->j, NULL, 1);
+}
+
+static void firefox_minus_one(struct firefox_enc *e, uint32_t i)
+{
+	(void)i;
+	json_int(&e->j, NULL, -1);
+}
+
+static void firefox_false(struct firefox_enc *e, uint32_t i)
+{
+	(void)i;
+	json_bool(&e->j, NULL, false);
+}
+
+static void firefox_number_or_null(struct firefox_enc *e, uint32_t v, uint32_t null)
+{
+	if (v == null)
+		json_null(&e->j, NULL);
+	else
+		json_num(&e->j, NULL, v);
+}
+
+static void firefox_node_frame(struct firefox_enc *e, uint32_t i)
+{
+	json_num(&e->j, NULL, e->nodes.v[i].frame);
+}
+
+static void firefox_node_prefix(struct firefox_enc *e, uint32_t i)
+{
+	uint32_t prefix = e->nodes.v[i].prefix;
+
+	json_num(&e->j, NULL, prefix == NONE ? 0 : i - prefix);
+}
+
+/* The frame of the batch; NULL: a marker. */
+static const struct batch_frame *firefox_batch_frame(const struct firefox_enc *e, uint32_t i)
+{
+	uint32_t look = e->frames.v[i];
+
+	if (look >= batch_n(e->b, BATCH_FRAMES))
+		return NULL;
+	return &e->b->frames[look];
+}
+
+static void firefox_frame_func(struct firefox_enc *e, uint32_t i)
+{
+	json_num(&e->j, NULL, firefox_func_of(e, e->frames.v[i]));
+}
+
+static void firefox_frame_category(struct firefox_enc *e, uint32_t i)
+{
+	const struct batch_frame *f = firefox_batch_frame(e, i);
+
+	json_num(&e->j, NULL, f ? f->kind : KIND_MARKER);
+}
+
+static void firefox_frame_line(struct firefox_enc *e, uint32_t i)
+{
+	const struct batch_frame *f = firefox_batch_frame(e, i);
+
+	firefox_number_or_null(e, f ? f->line : 0, 0);
+}
+
+static void firefox_frame_depth(struct firefox_enc *e, uint32_t i)
+{
+	const struct batch_frame *f = firefox_batch_frame(e, i);
+
+	json_num(&e->j, NULL, f ? f->inlined : 0);
+}
+
+static void firefox_func_name(struct firefox_enc *e, uint32_t i)
+{
+	json_num(&e->j, NULL, e->funcs.v[i].name);
+}
+
+static void firefox_func_resource(struct firefox_enc *e, uint32_t i)
+{
+	if (e->resource_id[i] == NONE)
+		json_int(&e->j, NULL, -1);
+	else
+		json_num(&e->j, NULL, e->resource_id[i]);
+}
+
+static void firefox_func_source(struct firefox_enc *e, uint32_t i)
+{
+	firefox_number_or_null(e, e->funcs.v[i].source, NONE);
+}
+
+static void firefox_func_line(struct firefox_enc *e, uint32_t i)
+{
+	firefox_number_or_null(e, e->funcs.v[i].line, 0);
+}
+
+static void firefox_resource_name(struct firefox_enc *e, uint32_t i)
+{
+	json_num(&e->j, NULL, e->resources.v[i]);
+}
+
+static void firefox_source_name(struct firefox_enc *e, uint32_t i)
+{
+	json_num(&e->j, NULL, e->sources.v[i]);
+}
+
+static void firefox_string(struct firefox_enc *e, uint32_t i)
+{
+	const struct text_place *t = &e->texts.v.v[i];
+
+	json_line(&e->j);
+	json_chars(&e->j, NULL, e->texts.bytes.data + t->at, t->len);
+}
+
+static void firefox_put_tables(struct firefox_enc *e)
+{
+	static const struct firefox_columns stacks[] = {
+		{ "frame", firefox_node_frame }, { "prefixOffset", firefox_node_prefix },
+		{ NULL, NULL },
+	}, frames[] = {
+		{ "address", firefox_minus_one }, { "lib", firefox_minus_one },
+		{ "inlineDepth", firefox_frame_depth }, { "category", firefox_frame_category },
+		{ "subcategory", firefox_zero }, { "func", firefox_frame_func },
+		{ "nativeSymbol", firefox_null }, { "innerWindowID", firefox_zero },
+		{ "line", firefox_frame_line }, { "column", firefox_null },
+		{ "originalLocation", firefox_null }, { NULL, NULL },
+	}, funcs[] = {
+		{ "name", firefox_func_name }, { "isJS", firefox_false },
+		{ "relevantForJS", firefox_false }, { "resource", firefox_func_resource },
+		{ "source", firefox_func_source }, { "lineNumber", firefox_func_line },
+		{ "columnNumber", firefox_null }, { "originalLocation", firefox_null },
+		{ NULL, NULL },
+	}, resources[] = {		/* type 1: a library */
+		{ "name", firefox_resource_name }, { "host", firefox_null },
+		{ "type", firefox_one }, { NULL, NULL },
+	}, symbols[] = {
+		{ "libIndex", firefox_null }, { "address", firefox_null },
+		{ "name", firefox_null }, { "functionSize", firefox_null }, { NULL, NULL },
+	}, sources[] = {
+		{ "id", firefox_null }, { "filename", firefox_source_name },
+		{ "startLine", firefox_one }, { "startColumn", firefox_one },
+		{ "sourceMapURL", firefox_null }, { "content", firefox_null },
+		{ NULL, NULL },
+	}, places[] = {
+		{ "source", firefox_null }, { "line", firefox_null },
+		{ "column", firefox_null }, { NULL, NULL },
+	};
+
+	json_line(&e->j);
+	json_open(&e->j, "shared", '{');
+	firefox_table(e, "stackTable", e->nodes.n, stacks);
+	firefox_table(e, "frameTable", e->frames.n, frames);
+	firefox_table(e, "funcTable", e->funcs.n, funcs);
+	firefox_table(e, "resourceTable", e->resources.n, resources);
+	firefox_table(e, "nativeSymbols", 0, symbols);
+	firefox_table(e, "sources", e->sources.n, sources);
+	firefox_table(e, "sourceLocationTable", 0, places);
+	firefox_column(e, "stringArray", e->texts.v.n, firefox_string);
+	json_close(&e->j, '}');
+}
+
+/* --- threads ---------------------------------------------------------------- */
+
+static void firefox_put_thread_head(struct firefox_enc *e)
+{
+	const struct timeline_event *ev = &e->events[e->from];
 	const struct batch_sample *s = &e->b->samples[ev->sample];
+	uint32_t pid = e->b->resources[ev->resource].pid;
 	const char *name;
 	size_t len;
 
@@ -133,132 +428,89 @@ static void firefox_put_thread_head(struct firefox_enc *e,
 	else
 		buffer_str(&e->text, PROFILE_UNKNOWN_THREAD);
 	firefox_text(e, "name");
+	json_bool(&e->j, "isMainThread", ev->tid == pid);
 	timeline_process(e->b, e->names, ev->resource, &e->text);
 	firefox_text(e, "processName");
 	json_text(&e->j, "processType", "default");
+	json_num(&e->j, "processStartupTime", 0);
+	json_null(&e->j, "processShutdownTime");
 	json_num(&e->j, "registerTime", 0);
 	json_null(&e->j, "unregisterTime");
-	json_num(&e->j, "pid", e->b->resources[ev->resource].pid);
+	json_open(&e->j, "pausedRanges", '[');
+	json_close(&e->j, ']');
+	buffer_num(&e->text, pid);
+	firefox_text(e, "pid");
 	json_num(&e->j, "tid", ev->tid);
 }
 
-static void firefox_put_samples(struct firefox_enc *e, size_t from, size_t to)
+static void firefox_sample_stack(struct firefox_enc *e, uint32_t i)
 {
-	static const char *const names[] = {
-		"stack", "time", "eventDelay", "threadCPUDelta", NULL,
-	};
-
-	firefox_open_table(e, "samples", names);
-	for (size_t i = from; i < to && !e->j.out->failed; i++) {
-		json_open(&e->j, NULL, '[');
-		json_num(&e->j, NULL, firefox_stack_of(e, e->events[i].sample));
-		json_millionths(&e->j, NULL,
-				e->events[i].time - e->b->hdr->start_ns);
-		json_num(&e->j, NULL, 0);
-		/* a sample stands for a period of CPU time */
-		json_num(&e->j, NULL, 1000000 / e->b->hdr->frequency);
-		json_close(&e->j, ']');
-	}
-	firefox_close_table(e);
+	json_num(&e->j, NULL, e->stack_id[e->events[e->from + i].sample]);
 }
 
-/* The string of a frame has the frame's number. */
-static void firefox_put_frame(struct firefox_enc *e, uint32_t number)
+static void firefox_sample_time(struct firefox_enc *e, uint32_t i)
 {
-	uint32_t frame = e->frames.v[number], kind = KIND_MARKER, line = 0;
-
-	if (frame < batch_n(e->b, BATCH_FRAMES)) {
-		kind = e->b->frames[frame].kind;
-		line = e->b->frames[frame].line;
-	}
-	json_line(&e->j);
-	json_open(&e->j, NULL, '[');
-	json_num(&e->j, NULL, number);
-	json_bool(&e->j, NULL, false);
-	json_num(&e->j, NULL, 0);
-	json_null(&e->j, NULL);
-	if (line)
-		json_num(&e->j, NULL, line);
-	else
-		json_null(&e->j, NULL);
-	json_null(&e->j, NULL);
-	json_num(&e->j, NULL, kind);
-	json_num(&e->j, NULL, 0);
-	json_close(&e->j, ']');
+	json_millionths(&e->j, NULL, e->events[e->from + i].time - e->b->hdr->start_ns);
 }
 
-static void firefox_put_string(struct firefox_enc *e, uint32_t frame)
+/* A sample stands for a period of CPU time. */
+static void firefox_sample_cpu(struct firefox_enc *e, uint32_t i)
 {
-	uint32_t n = batch_n(e->b, BATCH_FRAMES);
-	size_t len, mark;
-
-	json_line(&e->j);
-	if (frame >= n) {
-		json_text(&e->j, NULL, profile_stop_marker(frame - n));
-		return;
-	}
-	profile_frame_name(e->b, frame, &e->text);
-	len = e->text.len;
-	buffer_str(&e->text, " (in ");
-	mark = e->text.len;
-	profile_frame_module(e->b, frame, &e->text);
-	if (e->text.len > mark)
-		buffer_str(&e->text, ")");
-	else
-		e->text.len = len;
-	firefox_text(e, NULL);
+	(void)i;
+	json_num(&e->j, NULL, 1000000 / e->b->hdr->frequency);
 }
 
-static void firefox_put_tables(struct firefox_enc *e)
+static void firefox_put_samples(struct firefox_enc *e)
 {
-	static const char *const frames[] = {
-		"location", "relevantForJS", "innerWindowID", "implementation",
-		"line", "column", "category", "subcategory", NULL,
-	};
-	static const char *const stacks[] = { "prefix", "frame", NULL };
+	size_t n = e->to - e->from;
 
-	firefox_open_table(e, "frameTable", frames);
-	for (uint32_t i = 0; i < e->frames.n; i++)
-		firefox_put_frame(e, i);
-	firefox_close_table(e);
-	firefox_open_table(e, "stackTable", stacks);
-	for (uint32_t i = 0; i < e->nodes.n; i++) {
-		json_open(&e->j, NULL, '[');
-		if (e->nodes.v[i].prefix == NONE)
-			json_null(&e->j, NULL);
-		else
-			json_num(&e->j, NULL, e->nodes.v[i].prefix);
-		json_num(&e->j, NULL, e->nodes.v[i].frame);
-		json_close(&e->j, ']');
-	}
-	firefox_close_table(e);
 	json_line(&e->j);
-	json_open(&e->j, "stringTable", '[');
-	for (uint32_t i = 0; i < e->frames.n; i++)
-		firefox_put_string(e, e->frames.v[i]);
-	json_close(&e->j, ']');
+	json_open(&e->j, "samples", '{');
+	json_num(&e->j, "length", n);
+	json_null(&e->j, "weight");
+	json_text(&e->j, "weightType", "samples");
+	firefox_column(e, "stack", n, firefox_sample_stack);
+	firefox_column(e, "time", n, firefox_sample_time);
+	firefox_column(e, "threadCPUDelta", n, firefox_sample_cpu);
+	json_close(&e->j, '}');
 }
 
 /* Events from <= i < to are those of one thread. */
-static void firefox_put_thread(struct firefox_enc *e, size_t from, size_t to)
+static void firefox_put_thread(struct firefox_enc *e)
 {
-	static const char *const markers[] = {
-		"name", "startTime", "endTime", "phase", "category", "data",
-		NULL,
+	static const struct firefox_columns markers[] = {
+		{ "data", firefox_null }, { "name", firefox_null },
+		{ "startTime", firefox_null }, { "endTime", firefox_null },
+		{ "phase", firefox_null }, { "category", firefox_null }, { NULL, NULL },
 	};
 
-	e->thread++;
-	e->nodes.n = e->frames.n = 0;
-	hash_clear(&e->node_set);
 	json_line(&e->j);
 	json_open(&e->j, NULL, '{');
-	firefox_put_thread_head(e, &e->events[from]);
-	firefox_open_table(e, "markers", markers);
-	firefox_close_table(e);
-	firefox_put_samples(e, from, to);
-	firefox_put_tables(e);
+	firefox_put_thread_head(e);
+	firefox_put_samples(e);
+	firefox_table(e, "markers", 0, markers);
 	json_close(&e->j, '}');
 }
+
+static void firefox_put_threads(struct firefox_enc *e)
+{
+	const struct timeline_event *v = e->events;
+
+	json_line(&e->j);
+	json_open(&e->j, "threads", '[');
+	for (e->from = 0; e->from < e->n_events; e->from = e->to) {
+		e->to = e->from + 1;
+		while (e->to < e->n_events &&
+		       v[e->to].resource == v[e->from].resource &&
+		       v[e->to].tid == v[e->from].tid)
+			e->to++;
+		firefox_put_thread(e);
+	}
+	json_line(&e->j);
+	json_close(&e->j, ']');
+}
+
+/* --- the file --------------------------------------------------------------- */
 
 static void firefox_put_categories(struct firefox_enc *e)
 {
@@ -283,7 +535,8 @@ static void firefox_put_meta(struct firefox_enc *e, const struct profile_info *i
 	struct json *j = &e->j;
 
 	json_open(j, "meta", '{');
-	json_num(j, "version", 24);
+	json_num(j, "version", FIREFOX_GECKO_VERSION);
+	json_num(j, "preprocessedProfileVersion", FIREFOX_VERSION);
 	json_millionths(j, "interval", NSEC_PER_SEC / hdr->frequency);
 	json_open(j, "sampleUnits", '{');
 	json_text(j, "time", "ms");
@@ -291,56 +544,38 @@ static void firefox_put_meta(struct firefox_enc *e, const struct profile_info *i
 	json_text(j, "threadCPUDelta", "\xc2\xb5s");
 	json_close(j, '}');
 	json_millionths(j, "startTime", hdr->start_ns);
-	json_null(j, "shutdownTime");
 	json_num(j, "profilingStartTime", 0);
 	json_millionths(j, "profilingEndTime", hdr->end_ns - hdr->start_ns);
 	json_num(j, "processType", 0);
 	json_num(j, "stackwalk", 1);
-	json_num(j, "debug", 0);
-	json_num(j, "gcpoison", 0);
-	json_num(j, "asyncstack", 0);
-	json_bool(j, "presymbolicated", true);
+	json_bool(j, "debug", false);
+	json_bool(j, "symbolicated", true);
+	json_bool(j, "symbolicationNotSupported", true);
+	json_bool(j, "sourceCodeIsNotOnSearchfox", true);
+	json_bool(j, "usesOnlyOneStackType", true);
 	json_text(j, "product", "trifold");
 	json_text(j, "platform", "Linux");
 	json_text(j, "oscpu", info->kernel);
 	json_text(j, "abi", info->machine);
 	json_text(j, "misc", info->host);
+	if (info->cpus)
+		json_num(j, "logicalCPUs", info->cpus);
+	if (info->command[0])
+		json_text(j, "arguments", info->command);
 	json_open(j, "markerSchema", '[');
 	json_close(j, ']');
 	firefox_put_categories(e);
 	json_close(j, '}');
 }
 
-static void firefox_put_threads(struct firefox_enc *e)
-{
-	const struct timeline_event *v = e->events;
-	size_t next;
-
-	json_open(&e->j, "threads", '[');
-	for (size_t i = 0; i < e->n_events; i = next) {
-		next = i + 1;
-		while (next < e->n_events && v[next].resource == v[i].resource &&
-		       v[next].tid == v[i].tid)
-			next++;
-		firefox_put_thread(e, i, next);
-	}
-	json_line(&e->j);
-	json_close(&e->j, ']');
-}
-
 static void firefox_put(struct firefox_enc *e, const struct profile_info *info)
 {
-	static const char *const empty[] = {
-		"libs", "pausedRanges", "processes", NULL,
-	};
-
+	firefox_make_tables(e);
 	json_open(&e->j, NULL, '{');
 	firefox_put_meta(e, info);
-	json_line(&e->j);
-	for (const char *const *key = empty; *key; key++) {
-		json_open(&e->j, *key, '[');
-		json_close(&e->j, ']');
-	}
+	json_open(&e->j, "libs", '[');
+	json_close(&e->j, ']');
+	firefox_put_tables(e);
 	firefox_put_threads(e);
 	json_close(&e->j, '}');
 	buffer_str(e->j.out, "\n");
@@ -348,39 +583,51 @@ static void firefox_put(struct firefox_enc *e, const struct profile_info *info)
 		e->j.out->failed = true;
 }
 
+static void firefox_fini(struct firefox_enc *e)
+{
+	free(e->events);
+	free(e->names);
+	free(e->by_line);
+	free(e->by_name);
+	free(e->frame_id);
+	free(e->func_id);
+	free(e->source_id);
+	free(e->resource_id);
+	free(e->stack_id);
+	free(e->frames.v);
+	free(e->funcs.v);
+	free(e->sources.v);
+	free(e->resources.v);
+	free(e->nodes.v);
+	hash_free(&e->node_set);
+	texts_fini(&e->texts);
+	free(e->text.data);
+}
+
 int firefox_encode(const struct batch *b, const struct profile_info *info,
 		   struct buffer *out)
 {
 	size_t frames = (size_t)batch_n(b, BATCH_FRAMES) + STOP__MAX;
-	size_t samples = (size_t)batch_n(b, BATCH_SAMPLES) + 1;
 	struct firefox_enc e = {
 		.b = b,
 		.j = { .out = out },
 		.seed = hash_seed(),
+		.texts = { .seed = hash_seed() },
 		.names = profile_process_names(b),
-		.same = timeline_frames(b, true),
+		.by_line = timeline_frames(b, true),
+		.by_name = timeline_frames(b, false),
 		.frame_id = calloc(frames, sizeof(uint32_t)),
-		.frame_thread = calloc(frames, sizeof(uint32_t)),
-		.stack_id = calloc(samples, sizeof(uint32_t)),
-		.stack_thread = calloc(samples, sizeof(uint32_t)),
+		.func_id = calloc(frames, sizeof(uint32_t)),
+		.source_id = calloc((size_t)batch_n(b, BATCH_STRINGS) + 1, sizeof(uint32_t)),
+		.stack_id = calloc((size_t)batch_n(b, BATCH_SAMPLES) + 1, sizeof(uint32_t)),
 	};
 
 	e.events = timeline_sort(b, true, &e.n_events);
-	if (e.names && e.same && e.frame_id && e.frame_thread && e.stack_id &&
-	    e.stack_thread && e.events)
+	if (e.names && e.by_line && e.by_name && e.frame_id && e.func_id &&
+	    e.source_id && e.stack_id && e.events)
 		firefox_put(&e, info);
 	else
 		out->failed = true;
-	free(e.events);
-	free(e.names);
-	free(e.same);
-	free(e.frame_id);
-	free(e.frame_thread);
-	free(e.stack_id);
-	free(e.stack_thread);
-	free(e.frames.v);
-	free(e.nodes.v);
-	hash_free(&e.node_set);
-	free(e.text.data);
+	firefox_fini(&e);
 	return out->failed ? -ENOMEM : 0;
 }

@@ -21,6 +21,7 @@ import time
 
 from accounts import Watcher
 from chance import least, rate_not_less, share_not_less
+from formats import firefox_threads
 from live import (ROOT, TRIFOLD, Skip, compile_c, ends_with_us, has_chain, leaving_nothing, parent_of, pids_of,
                   ran_and_stolen, say, scratch, tap, timed, wait_for, with_stolen)
 
@@ -63,15 +64,8 @@ def guessed(result, _stage):
 
 def with_line(out, name):
     """Of the last quarter of the samples of a program in chain_10, those that know a line; how many there are."""
-    with open(out, encoding="utf-8") as f:
-        threads = json.load(f)["threads"]
-    found = []
-    for t in threads:
-        if not t["processName"].startswith(name + " "):
-            continue
-        lines = [f[4] if t["stringTable"][f[0]].startswith("chain_10") else 0 for f in t["frameTable"]["data"]]
-        frame = [lines[f] for _, f in t["stackTable"]["data"]]
-        found += [(ms, frame[s]) for s, ms, *_ in t["samples"]["data"] if frame[s] != 0]
+    found = [(ms, stack[-1].line or 0) for t in firefox_threads(out) if t.process.startswith(name + " ")
+             for ms, stack in t.samples if stack[-1].name.startswith("chain_10")]
     late = sorted(found)[len(found) * 3 // 4:]
     return sum(bool(line) for _, line in late), len(late)
 

@@ -1,19 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""formats - reads speedscope and Firefox files, and holds them to the rules of their formats
+"""formats - reads what trifold writes as the tools do that it is for, and holds files to the
+rules of their formats
 
-Rules: speedscope 1.25.0, file-format-schema.json; firefox-devtools/profiler,
-src/types/gecko-profile.ts.
+A stack is [(name, is it of the kernel)], root first, without the process.  Rules: speedscope
+1.25.0, file-format-schema.json; firefox-devtools/profiler, src/types/profile.ts, version 70;
+google/pprof, proto/profile.proto; opentelemetry-proto 1.10, profiles.proto.  A location
+without a line contributes nothing: so do pprof's readers in backends, and Pyroscope.
 """
 import collections
+import gzip
 import json
 import re
 
+from wire import below, fields, numbers
+
 ALL = "all processes"
+KERNEL = "_[k]"
+
+Frame = collections.namedtuple("Frame", "name kind line")	# of a Firefox file; line: or None
+Thread = collections.namedtuple("Thread", "process name pid tid samples")	# samples: [(ms, [Frame])]
 
 
 def load(path):
     with open(path, encoding="utf-8", errors="strict") as f:
         return json.load(f)
+
+
+# --- speedscope ---------------------------------------------------------------
 
 
 def speedscope_profiles(path):
@@ -55,28 +68,162 @@ def speedscope(path):
             for p, v in speedscope_profiles(path).items() for s, w in v]
 
 
-def firefox(path):
-    """[(process, frames root first)] of each sample, judged on the way."""
-    d = load(path)
-    meta = d["meta"]
-    assert meta["version"] == 24 and meta["interval"] > 0
-    samples = []
+def speedscope_stacks(path):
+    """[(stack, nanoseconds)]"""
+    return [([(name, file == "kernel") for name, file in s], w)
+            for v in speedscope_profiles(path).values() for s, w in v]
+
+
+# --- Firefox ------------------------------------------------------------------
+
+
+def columns(table):
+    """All of the table's rows."""
+    for key, v in table.items():
+        if isinstance(v, list):
+            assert len(v) == table["length"], key
+    return table
+
+
+def firefox_threads(path, profile=None):
+    """[Thread], judged on the way; equal stacks of them are one list."""
+    d = profile or load(path)
+    meta, shared = d["meta"], d["shared"]
+    assert meta["preprocessedProfileVersion"] == 70 and meta["interval"] > 0
+    assert meta["sampleUnits"]["threadCPUDelta"] == "\u00b5s"
+    strings, kinds = shared["stringArray"], [c["name"] for c in meta["categories"]]
+    assert len(set(strings)) == len(strings)
+    frames, funcs, nodes = (columns(shared[t]) for t in ("frameTable", "funcTable", "stackTable"))
+    resources, sources = columns(shared["resourceTable"]), columns(shared["sources"])
+    assert all(0 <= r < resources["length"] or r == -1 for r in funcs["resource"])
+    assert all(s is None or 0 <= s < sources["length"] for s in funcs["source"])
+    assert all(0 <= i < len(strings) for i in resources["name"] + sources["filename"])
+    look = [Frame(strings[funcs["name"][f]], kinds[c], line)
+            for f, c, line in zip(frames["func"], frames["category"], frames["line"])]
+    stacks = []
+    for i, (frame, up) in enumerate(zip(nodes["frame"], nodes["prefixOffset"])):
+        assert 0 <= up <= i
+        stacks.append((stacks[i - up] if up else []) + [look[frame]])
+    threads = []
     for t in d["threads"]:
-        strings, frames = t["stringTable"], t["frameTable"]["data"]
-        nodes, before = t["stackTable"]["data"], 0
-        for f in frames:
-            assert len(f) == len(t["frameTable"]["schema"]) and f[0] < len(strings)
-            assert f[6] < len(meta["categories"])
-        for i, (prefix, frame) in enumerate(nodes):
-            assert frame < len(frames) and (prefix is None or prefix < i)
-        assert meta["sampleUnits"]["threadCPUDelta"] == "\u00b5s"
-        for stack, time, _, cpu in t["samples"]["data"]:
+        samples, before = columns(t["samples"]), 0
+        assert isinstance(t["pid"], str) and not columns(t["markers"])["length"]
+        for time, cpu in zip(samples["time"], samples["threadCPUDelta"]):
             assert before <= time <= meta["profilingEndTime"]
             assert abs(cpu / 1000 - meta["interval"]) < 0.001
-            before, names = time, []
-            while stack is not None:
-                names.insert(0, strings[frames[nodes[stack][1]][0]])
-                stack = nodes[stack][0]
-            assert names
-            samples.append((t["processName"], [n.rpartition(" (in ")[0] or n for n in names]))
-    return samples
+            before = time
+        threads.append(Thread(t["processName"], t["name"], int(t["pid"]), t["tid"],
+                              [(ms, stacks[s]) for ms, s in zip(samples["time"], samples["stack"])]))
+    return threads
+
+
+def firefox(path):
+    """[(process, names root first)] of each sample"""
+    return [(t.process, [f.name for f in s]) for t in firefox_threads(path) for _, s in t.samples]
+
+
+def firefox_stacks(path):
+    """[(stack, samples)]"""
+    return [([(f.name, f.kind == "Kernel") for f in s], 1)
+            for t in firefox_threads(path) for _, s in t.samples]
+
+
+# --- folded stacks, pprof, OTLP --------------------------------------------------
+
+
+def folded_stacks(path):
+    """[(stack, samples)]"""
+    stacks = []
+    with open(path, encoding="utf-8", errors="strict") as f:
+        for line in f:
+            text, _, n = line.rstrip("\n").rpartition(" ")
+            stacks.append(([(name.removesuffix(KERNEL), name.endswith(KERNEL))
+                            for name in text.split(";")[1:]], int(n)))
+    return stacks
+
+
+def pprof_stacks(path):
+    """[(stack, samples)]"""
+    with gzip.open(path) as f:
+        top = list(fields(f.read()))
+    strings = [v.decode() for n, v in top if n == 6]
+    functions = {f[1]: strings[f[2]] for f in (dict(fields(v)) for n, v in top if n == 5)}
+    kernel = {m[1] for m in (dict(fields(v)) for n, v in top if n == 3)
+              if strings[m.get(5, 0)] == "[kernel]"}
+    places = {}
+    for n, v in top:
+        if n == 4:
+            place = dict(fields(v))
+            places[place[1]] = [(functions[dict(fields(line))[1]], place.get(2) in kernel)
+                                for line in below(v, 4)]
+    return [([f for i in reversed(numbers(next(below(v, 1)))) for f in reversed(places[i])],
+             numbers(next(below(v, 2)))[0]) for n, v in top if n == 2]
+
+
+RAW_LOCATION = re.compile(r"^ {0,5}(\d+): 0x[0-9a-f]+ (?:M=(\d+) )?(?:\[F\] )?(.*)$")
+# a file may be "<frozen os>"
+RAW_LINE = re.compile(r"^(?:(.*) <\w+ [^<>]*>|(.*) \S*):\d+(?::\d+)? s=\d+(?:\(.*\))?$")
+
+
+def pprof_raw_stacks(text):
+    """[(stack, samples)] of what `pprof -raw` prints"""
+    _, rest = text.split("\nSamples:\n", 1)
+    samples, rest = rest.split("\nLocations\n", 1)
+    locations, mappings = rest.split("\nMappings\n", 1)
+    kernel = {m[1] for m in re.finditer(r"^(\d+): \S+ \[kernel\]", mappings, re.M)}
+    places, last = {}, None
+    for line in locations.split("\n"):
+        m = RAW_LOCATION.match(line)
+        if m:
+            last = places[int(m[1])] = []
+            of_kernel, line = m[2] in kernel, m[3]
+        if line.strip():
+            m = RAW_LINE.match(line.strip())
+            last.append((m[1] or m[2], of_kernel))
+    stacks = []
+    for m in re.finditer(r"^ +(\d+) +\d+: ([\d ]+)$", samples, re.M):
+        stacks.append(([f for i in reversed(m[2].split()) for f in reversed(places[int(i)])],
+                       int(m[1])))
+    return stacks
+
+
+def otlp_stacks(path):
+    """[(stack, samples)]"""
+    with open(path, "rb") as f:
+        request = f.read()
+    d = list(fields(next(below(request, 2))))
+    table = {k: [v for n, v in d if n == k] for k in (2, 3, 5, 6, 7)}
+    strings = [v.decode() for v in table[5]]
+    names = [strings[dict(fields(v)).get(1, 0)] for v in table[3]]
+    kernel = {i for i, v in enumerate(table[6]) if b"kernel" in list(below(v, 2, 1))}
+    places = []
+    for v in table[2]:
+        of_kernel = any(i in kernel for packed in below(v, 4) for i in numbers(packed))
+        places.append([(names[dict(fields(line))[1]], of_kernel) for line in below(v, 3)])
+    stacks = [[f for packed in below(v, 1) for i in reversed(numbers(packed))
+               for f in reversed(places[i])] for v in table[7]]
+    samples = [v for v in below(request, 1, 2, 2, 2)]
+    return [(stacks[dict(fields(v)).get(1, 0)], sum(len(t) // 8 for t in below(v, 5)))
+            for v in samples]
+
+
+# --- sums -----------------------------------------------------------------------
+
+
+def shown(name, kernel):
+    """A name as folded stacks can have it; symbols of modules with or without the module."""
+    name = re.sub(r"[\x00-\x1f\x7f-\x9f]", "?", name).replace(";", ":")
+    return re.sub(r" \[[\w-]+\]$", "", name) if kernel else name, kernel
+
+
+def functions(stacks, each=1):
+    """{function: [self, total]} in samples, each of so much; a stack's end is no function."""
+    sums = collections.defaultdict(lambda: [0, 0])
+    for stack, n in stacks:
+        names = [shown(*f) for f in stack if not f[0].startswith("[stack ends: ")]
+        assert n % each == 0
+        for f in set(names):
+            sums[f][1] += n // each
+        if names:
+            sums[names[-1]][0] += n // each
+    return dict(sums)

@@ -7,13 +7,13 @@ everything that it needs).
 """
 import collections
 import glob
-import json
 import os
 import re
 import shlex
 import subprocess
 
 import chance
+from formats import firefox_threads
 from live import ROOT, Skip, in_turn, numbers, record, say
 from pprof import read_pprof
 
@@ -133,20 +133,14 @@ def stacks_of(out):
 
 def samples_of(out):
     """[(ms, Stack)] of Java's threads in a .firefox.json file, one for each sample; without lines."""
-    with open(out, encoding="utf-8") as f:
-        threads = json.load(f)["threads"]
     found = []
-    for t in threads:
-        if not re.fullmatch(THREADS, t["name"]):
+    for t in firefox_threads(out):
+        if not re.fullmatch(THREADS, t.name):
             continue
-        names = [re.sub(r" \(in .*\)$", "", t["stringTable"][f[0]]) for f in t["frameTable"]["data"]]
-        stacks = []	# a stack's prefix comes before it
-        for prefix, frame in t["stackTable"]["data"]:
-            stacks.append((stacks[prefix] if prefix is not None else []) + [names[frame]])
-        for stack, ms, *_ in t["samples"]["data"]:
-            ends = [f[len(END):-1] for f in stacks[stack] if f.startswith(END)]
-            labels = {"pid": t["pid"], "thread": t["name"], "stack_end": ends[0] if ends else ""}
-            frames = [f for f in stacks[stack] if not f.startswith(END)]
+        for ms, stack in t.samples:
+            ends = [f.name[len(END):-1] for f in stack if f.name.startswith(END)]
+            labels = {"pid": t.pid, "thread": t.name, "stack_end": ends[0] if ends else ""}
+            frames = [f.name for f in stack if not f.name.startswith(END)]
             found.append((ms, Stack(labels, [f + " :0" for f in reversed(frames)], 1)))
     return sorted(found, key=lambda x: x[0])
 

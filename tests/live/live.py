@@ -9,7 +9,6 @@ import collections
 import contextlib
 import ctypes
 import grp
-import json
 import os
 import pwd
 import re
@@ -20,6 +19,8 @@ import sys
 import tempfile
 import threading
 import time
+
+import formats
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 BIN = os.path.join(ROOT, "build", "bin")
@@ -273,18 +274,11 @@ def folded(path):
 def timed(path):
     """[(ms since the start, frames root first)] of a .firefox.json file, one for
     each sample; frames are called as in a .folded file."""
-    with open(path, encoding="utf-8") as f:
-        profile = json.load(f)
     samples = []
-    for t in profile["threads"]:
-        process = re.sub(r" ?\(pid \d+\)$", "", t["processName"])
-        names = [re.sub(r" \(in .*\)$", "", s).replace(";", ":") for s in t["stringTable"]]
-        frames = [names[f[0]] + ("_[k]" if f[6] == 1 else "") for f in t["frameTable"]["data"]]
-        stacks = []	# a stack's prefix comes before it
-        for prefix, frame in t["stackTable"]["data"]:
-            stacks.append((stacks[prefix] if prefix is not None else [process]) + [frames[frame]])
-        for stack, time_ms, *_ in t["samples"]["data"]:
-            samples.append((time_ms, stacks[stack]))
+    for t in formats.firefox_threads(path):
+        process = re.sub(r" ?\(pid \d+\)$", "", t.process)
+        samples += [(ms, [process] + [f.name.replace(";", ":") + ("_[k]" if f.kind == "Kernel" else "")
+                                      for f in stack]) for ms, stack in t.samples]
     return samples
 
 

@@ -5,7 +5,6 @@ that the running one is none the worse for it."""
 import contextlib
 import functools
 import gzip
-import json
 import os
 import pty
 import re
@@ -16,6 +15,7 @@ import time
 
 from accounts import Watcher
 from chance import ALPHA, clump, fewest, most
+from formats import firefox_threads, load
 from live import (SUPERVISOR, TRIFOLD, CpuLog, Suite, burns, ends_with_us, parent_of, pids_of, ran_and_stolen, record,
                   say, scratch, wait_for, with_stolen)
 from pprof import read_pprof
@@ -164,13 +164,8 @@ def refused(status, pattern, *args, command="record", lines=1):
 
 def times(path):
     """Of every sample of a Firefox profile, s."""
-    with open(path, encoding="utf-8") as f:
-        d = json.load(f)
-    out = []
-    for t in d["threads"]:
-        at = t["samples"]["schema"]["time"]
-        out += [(d["meta"]["startTime"] + row[at]) / 1000 for row in t["samples"]["data"]]
-    return sorted(out)
+    d = load(path)
+    return sorted((d["meta"]["startTime"] + ms) / 1000 for t in firefox_threads(path, d) for ms, _ in t.samples)
 
 
 @shared

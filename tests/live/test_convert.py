@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 
+from formats import firefox_threads
 from live import TRIFOLD, Suite, children_of, compile_c, folded, record, say, scratch, wait_for
 from otlp_make import attribute, request
 
@@ -275,8 +276,7 @@ def a_recording():
         say(f"{n} samples, {len(stacks)} stacks")
         assert sum(c for _, c in stacks) == n
         assert any(f[0] == "chain" and "main" in f and "chain_10" in f for f, _ in stacks)
-        with open(os.path.join(tmp, "y.firefox.json"), encoding="utf-8") as f:
-            times = [r[1] for t in json.load(f)["threads"] for r in t["samples"]["data"]]
+        times = [ms for t in firefox_threads(os.path.join(tmp, "y.firefox.json")) for ms, _ in t.samples]
         assert len(times) == n and len(set(times)) > n / 2
         # once more: nothing else is lost
         convert(os.path.join(tmp, "y.otlp"), os.path.join(tmp, "z.folded"))

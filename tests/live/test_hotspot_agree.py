@@ -7,12 +7,12 @@ of calls, and what the stack is there.  A sample is judged by its time, whatever
 is.
 """
 import collections
-import json
 import os
 import re
 import tempfile
 
 from chance import least
+from formats import firefox_threads, load
 from hotspot import HERE, KNOWN, jdks, javac
 from live import Suite, record, say
 
@@ -64,33 +64,20 @@ def told(path):
     return sorted(moments)
 
 
-def java_frames(thread, category):
-    """[[(method, line), ...]] by the number of a stack, innermost first, and [its end]"""
-    frames = []
-    for location, *_, line, _, kind, _ in thread["frameTable"]["data"]:
-        name = re.sub(r" \(in .*\)$", "", thread["stringTable"][location])
-        own = kind != category or name.startswith("[JVM ")
-        frames.append((name, line or 0, own))
-    stacks, ends = [], []
-    for prefix, number in thread["stackTable"]["data"]:
-        name, line, own = frames[number]
-        stacks.append(([] if own else [(name, line)]) + (stacks[prefix] if prefix is not None else []))
-        ends.append(ends[prefix] if prefix is not None else
-                    name if name.startswith("[stack ends") else "")
-    return stacks, ends
+def java_frames(stack):
+    """[(method, line), ...], innermost first, and the stack's end"""
+    first = stack[0].name
+    return ([(f.name, f.line or 0) for f in reversed(stack) if f.kind == "Java" and not f.name.startswith("[JVM ")],
+            first if first.startswith("[stack ends") else "")
 
 
 def samples(path):
     """{pid: [(ns since 1970, tid, Java's frames, end)]}"""
-    with open(path, encoding="utf-8") as f:
-        profile = json.load(f)
-    category = [c["name"] for c in profile["meta"]["categories"]].index("Java")
+    profile = load(path)
     start, found = profile["meta"]["startTime"], collections.defaultdict(list)
-    for t in profile["threads"]:
-        stacks, ends = java_frames(t, category)
-        for stack, ms, *_ in t["samples"]["data"]:
-            found[int(t["pid"])].append((int((start + ms) * 1e6), int(t["tid"]), stacks[stack],
-                                         ends[stack]))
+    for t in firefox_threads(path, profile):
+        for ms, stack in t.samples:
+            found[t.pid].append((int((start + ms) * 1e6), t.tid, *java_frames(stack)))
     return found
 
 

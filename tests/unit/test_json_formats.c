@@ -82,20 +82,29 @@ TEST(code_without_a_name_is_one_function_of_its_file)
 	check_has(s, "\"samples\":[[3,2,1,1,0]]");
 	check_has(s, "{\"name\":\"libfoo.so+0x...\",\"file\":\"libfoo.so\"},\n{");
 	free(s);
+	s = encoded(firefox_encode, nameless_batch);
+	check_has(s, "\"prefixOffset\":[0,1,1,1,1]");
+	check_has(s, "\"func\":[0,1,2,3]");
+	free(s);
 }
 
 TEST(firefox_keeps_threads_times_and_lines)
 {
 	char *s = encoded(firefox_encode, inlined_batch);
 
-	check_has(s, "[3,0.000100,0,50000]");
-	check_has(s, "[0,false,0,null,1,null,3,0]");
-	check_has(s, "[[null,0],[0,1],[1,2],[2,3]]");
-	check_has(s, "\"inner (in app)\"");
+	check_has(s, "\"preprocessedProfileVersion\":70,");
+	check_has(s, "\"stack\":[3],\n\"time\":[0.000100],\n\"threadCPUDelta\":[50000]");
+	check_has(s, "\"frame\":[0,1,2,3],\n\"prefixOffset\":[0,1,1,1]");
+	check_has(s, "\"inlineDepth\":[0,0,1,2],\n\"category\":[3,3,3,3]");
+	check_has(s, "\"line\":[1,10,20,30]");
+	check_has(s, "\"resource\":[0,0,0,0],\n\"source\":[0,1,2,3],\n\"lineNumber\":[null,");
 	free(s);
 	s = encoded(firefox_encode, sample_batch);
-	check_has(s, "\"name\":\"thread-8\",\"processName\":\"app (pid 11)\"");
-	check_has(s, "\"do_read (in kernel)\"");
+	check_has(s, "\"name\":\"thread-8\",\"isMainThread\":false,\"processName\":\"app (pid 11)\"");
+	check_has(s, "\"name\":\"app\",\"isMainThread\":true,\"processName\":\"app (pid 10)\"");
+	check_has(s, "\"pid\":\"11\",\"tid\":18");
+	check_has(s, "\n\"do_read\",\n\"kernel\",");
+	check_has(s, "\n\"[stack ends: no_table]\",");
 	check_has(s, "\"misc\":\"a\\u0022b\\u0001\xef\xbf\xbd\"");
 	free(s);
 }
@@ -144,9 +153,11 @@ TEST(functions_are_one_for_all_their_lines)
 	check_has(s, "\"samples\":[[0],[0],[1,0]],\n\"weights\":[50000000,50000000,50000000]");
 	free(s);
 	s = encoded(firefox_encode, lines_batch);
-	check_has(s, "[0,false,0,null,7,null,2,0],\n[1,false,0,null,8,null,2,0],\n"
-		  "[2,false,0,null,40,null,2,0],\n[3,false,0,null,9,null,2,0]");
-	check_has(s, "\"stringTable\":[\n\"f\",\n\"f\",\n\"g\",\n\"f\"]");
+	check_has(s, "\"func\":[0,0,1,0]");
+	check_has(s, "\"line\":[7,8,40,9]");
+	check_has(s, "\"name\":[0,2],");
+	check_has(s, "\"lineNumber\":[5,null]");
+	check_has(s, "\"stringArray\":[\n\"f\",\n\"f.c\",\n\"g\",\n\"g.c\"]");
 	free(s);
 }
 
