@@ -14,7 +14,7 @@ PARTS="test_page.sh test_names_agree.py test_exporter.sh test_page_mock.py test_
 test_exporter_hub.sh test_pprof.sh test_exporter_endpoints.sh test_exporter_spool.sh
 test_exporter_debuginfod.sh test_viewer_alone.py test_page_functions.py test_page_damage.py
 test_table.py test_cfi_agree.sh test_names_shown.py test_page_lines.py test_split_names.py
-test_chance.py test_formats.py"
+test_chance.py"
 
 # Of the hostile ones, those that take longest: first, so that none is left over alone.
 # They wait nearly all of their time.  Each loader_* has a loop that is busy.

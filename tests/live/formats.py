@@ -8,6 +8,7 @@ google/pprof, proto/profile.proto; opentelemetry-proto 1.10, profiles.proto.  A 
 without a line contributes nothing: so do pprof's readers in backends, and Pyroscope.
 """
 import collections
+import functools
 import gzip
 import json
 import re
@@ -124,8 +125,12 @@ def firefox(path):
 
 def firefox_stacks(path):
     """[(stack, samples)]"""
-    return [([(f.name, f.kind == "Kernel") for f in s], 1)
-            for t in firefox_threads(path) for _, s in t.samples]
+    stacks, counts = {}, collections.Counter()
+    for t in firefox_threads(path):
+        for _, s in t.samples:
+            stacks[id(s)] = s
+            counts[id(s)] += 1
+    return [([(f.name, f.kind == "Kernel") for f in s], counts[i]) for i, s in stacks.items()]
 
 
 # --- folded stacks, pprof, OTLP --------------------------------------------------
@@ -210,6 +215,7 @@ def otlp_stacks(path):
 # --- sums -----------------------------------------------------------------------
 
 
+@functools.lru_cache(maxsize=None)
 def shown(name, kernel):
     """A name as folded stacks can have it; symbols of modules with or without the module."""
     name = re.sub(r"[\x00-\x1f\x7f-\x9f]", "?", name).replace(";", ":")
@@ -218,8 +224,10 @@ def shown(name, kernel):
 
 def functions(stacks, each=1):
     """{function: [self, total]} in samples, each of so much; a stack's end is no function."""
-    sums = collections.defaultdict(lambda: [0, 0])
+    sums, together = collections.defaultdict(lambda: [0, 0]), collections.Counter()
     for stack, n in stacks:
+        together[tuple(stack)] += n
+    for stack, n in together.items():
         names = [shown(*f) for f in stack if not f[0].startswith("[stack ends: ")]
         assert n % each == 0
         for f in set(names):
