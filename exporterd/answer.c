@@ -66,6 +66,11 @@ static void answer_judge_failure(const struct http_answer *a, struct answer *ret
 		(void)retry_after_parse(a->retry_after, time(NULL),
 					&ret->wait_ns);
 		break;
+	case 500:
+		ret->verdict = ANSWER_RETRY_FEW;
+		(void)retry_after_parse(a->retry_after, time(NULL),
+					&ret->wait_ns);
+		break;
 	default:
 		ret->verdict = ANSWER_FINAL;
 	}

@@ -4,7 +4,8 @@
  *
  * OTLP specification 1.11.0, "OTLP/HTTP Response": 429, 502, 503 and 504 may
  * be tried again, as may an attempt without an answer; all else is final.  A
- * 200 with rejected profiles is final too.  A 413 means that the request is too
+ * 200 with rejected profiles is final too.  Not by the specification, 500 may be tried a
+ * few times: backends answer it as they start (Grafana Pyroscope of 2026-08).  A 413 means that the request is too
  * large; so does a 400 with the text of Go's http.MaxBytesReader (net/http of Go
  * 1.22, MaxBytesError), which the collector (0.159) answers.
  */
@@ -21,6 +22,7 @@ enum answer_verdict {
 	ANSWER_PARTIAL,		/* `rejected` profiles were refused */
 	ANSWER_FINAL,		/* refused */
 	ANSWER_RETRY,		/* after wait_ns; 0: the sender's choice */
+	ANSWER_RETRY_FEW,	/* the same, a few times */
 	ANSWER_TOO_LARGE,	/* refused for the request's size */
 };
 

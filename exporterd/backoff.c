@@ -21,6 +21,16 @@ uint64_t backoff_next(struct backoff *b, uint64_t random)
 	return base / 2 + random % (base + 1);
 }
 
+uint64_t backoff_next_full(struct backoff *b, uint64_t random)
+{
+	uint64_t base = b->next_ns ? b->next_ns : b->first_ns, least = b->first_ns / 4;
+
+	b->next_ns = 2 * base;
+	if (b->next_ns > b->max_ns)
+		b->next_ns = b->max_ns;
+	return least + random % (base - least + 1);
+}
+
 uint64_t backoff_random(void)
 {
 	uint64_t r;

@@ -2,9 +2,11 @@
 /*
  * backoff - when to try again
  *
- * Waits grow by half each time up to a limit, and each is spread over 50 % to
- * 150 % of its value, so that after an outage of a receiver its exporters do not
- * all come back at once.
+ * backoff_next() is for who is alone: waits grow by half each time up to a limit, and
+ * each is spread over 50 % to 150 % of its value.  backoff_next_full() is for one of a
+ * fleet: waits double, and each is anywhere between a quarter of the first and its value
+ * ("full jitter"), so that whom a receiver refuses together does not come back together.
+ * A struct backoff is for one of the two.
  */
 #ifndef EXPORTERD_BACKOFF_H
 #define EXPORTERD_BACKOFF_H
@@ -19,6 +21,7 @@ struct backoff {
 
 /* How long to wait now; `random` is any 64 random bits. */
 uint64_t backoff_next(struct backoff *b, uint64_t random);
+uint64_t backoff_next_full(struct backoff *b, uint64_t random);
 
 static inline void backoff_reset(struct backoff *b)
 {

@@ -204,6 +204,7 @@ static bool fanout_feed_one(struct fanout *f)
 				strerror(-fd));
 		return false;
 	}
+	f->senders[0].backlog = f->spool.waiting > 0;
 	r = sealed_map(fd, sizeof(struct batch_hdr), BATCH_BYTES_MAX, &data,
 		       &len);
 	if (r == 0)
@@ -236,6 +237,8 @@ void fanout_start(struct fanout *f)
 		return;
 	f->senders[0].give_up_ns = SPOOL_AGE_NS;
 	spool_scan(&f->spool);
+	/* what waits from before comes as after an outage */
+	f->senders[0].catching_up = f->spool.waiting > 0;
 	fanout_feed(f);
 }
 

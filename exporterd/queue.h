@@ -65,6 +65,7 @@ struct item {
 	struct kept_batch *batch;	/* a reference to the batch; NULL: it could
 					 * not be kept */
 	uint32_t first;		/* of its events, the first one in this item */
+	uint64_t span_ns;	/* the time in which its batch was sampled */
 };
 
 /* Memory that it holds, without the batch; a shared body counts for each of its

@@ -9,7 +9,9 @@ int request_init(struct request *q, const struct batch *b,
 {
 	int r;
 
-	*q = (struct request){ .samples = range.n };
+	*q = (struct request){
+		.samples = range.n, .span_ns = b->hdr->end_ns - b->hdr->start_ns,
+	};
 	r = otlp_encode_range(b, range, extra, &q->raw, &q->len, &q->cuts);
 	if (r < 0)
 		return r;
@@ -46,6 +48,7 @@ struct item *request_item(struct request *q, uint64_t id, enum compression c,
 	if (batch)
 		it->batch = kept_batch_get(batch);
 	it->first = range.first;
+	it->span_ns = q->span_ns;
 	return it;
 }
 

@@ -24,6 +24,7 @@ struct request {
 	struct otlp_cuts cuts;
 	uint32_t profiles;
 	uint64_t samples;	/* events */
+	uint64_t span_ns;	/* of the batch */
 	struct body *bodies[COMPRESSION__KINDS];	/* of request_body() */
 };
 

@@ -89,9 +89,33 @@ static struct item *sender_take_next(struct sender *s)
 	return it;
 }
 
+/* Is it too early for the next item?  If so, the timer is set. */
+static bool sender_in_gap(struct sender *s)
+{
+	uint64_t now = now_ns();
+
+	if (now >= s->next_ns || s->end_ns || sender_next_is_begun(s))
+		return false;
+	if (!s->hold)
+		timer_set(&s->again, s->next_ns - now, 0);
+	return true;
+}
+
+/* Another batch may begin within its own time, so that a fleet does not come at once. */
+static void sender_plan_gap(struct sender *s)
+{
+	uint64_t span = s->cur->span_ns;
+
+	if (!s->catching_up)
+		return;
+	if (span > SENDER_GAP_MAX_NS)
+		span = SENDER_GAP_MAX_NS;
+	s->next_ns = now_ns() + backoff_random() % (span + 1);
+}
+
 static void sender_start_next(struct sender *s)
 {
-	if (s->cur)
+	if (s->cur || (!s->parts && !s->queue.n) || sender_in_gap(s))
 		return;
 	s->cur = sender_take_next(s);
 	if (!s->cur)
@@ -99,7 +123,7 @@ static void sender_start_next(struct sender *s)
 	if (sender_is_too_large(s, s->cur))
 		(void)sender_split(s);
 	s->first_try_ns = now_ns();
-	backoff_reset(&s->backoff);
+	sender_plan_gap(s);
 	sender_post(s);
 }
 
@@ -219,6 +243,7 @@ static void sender_log_end(struct sender *s, long status, const struct answer *a
 			 a->text);
 		break;
 	case ANSWER_RETRY:
+	case ANSWER_RETRY_FEW:
 		log_warn("gave up on %llu sample%s for %s: %s",
 			 (unsigned long long)s->cur->samples,
 			 sender_plural(s->cur->samples), sender_url(s), text);
@@ -233,22 +258,50 @@ static void sender_log_end(struct sender *s, long status, const struct answer *a
 
 /* --- attempts ------------------------------------------------------------- */
 
-static void sender_plan_retry(struct sender *s, long status, const struct answer *a)
+/* When cur may be sent again at the latest; 0: not any more. */
+static uint64_t sender_last_try(const struct sender *s, const struct answer *a)
 {
-	uint64_t wait = backoff_next(&s->backoff, backoff_random());
-	uint64_t now = now_ns(), end = s->first_try_ns + s->give_up_ns;
+	uint64_t end = s->first_try_ns + s->give_up_ns, now = now_ns();
 
-	if (s->hold)
-		return;
+	if (a->verdict == ANSWER_RETRY_FEW && s->errors >= SENDER_ERRORS_MAX)
+		return 0;
 	if (s->end_ns && s->end_ns < end)
 		end = s->end_ns;
-	if (wait < a->wait_ns)
-		wait = a->wait_ns;
-	if (now >= end || wait > end - now) {
+	if (now >= end || a->wait_ns > end - now)
+		return 0;
+	return end;
+}
+
+/* As the receiver says, with up to a tenth more: it may say the same to many. */
+static uint64_t sender_wait(struct sender *s, const struct answer *a)
+{
+	uint64_t random = backoff_random();
+
+	if (a->wait_ns)
+		return a->wait_ns + random % (a->wait_ns / 10 + 1);
+	return backoff_next_full(&s->backoff, random);
+}
+
+static void sender_plan_retry(struct sender *s, long status, const struct answer *a)
+{
+	uint64_t end = sender_last_try(s, a), wait = sender_wait(s, a), now = now_ns();
+
+	s->catching_up = true;
+	if (s->hold)
+		return;
+	/* a last try at the end; but who is told to end does not wait for that */
+	if (!end || (s->end_ns && wait > end - now)) {
 		sender_log_end(s, status, a);
+		/* the receiver is no better for the next batch */
+		if (!a->wait_ns)
+			s->next_ns = now + wait;
 		sender_finish(s, BATCH_GAVE_UP);
 		return;
 	}
+	if (wait > end - now)
+		wait = end - now;
+	if (a->verdict == ANSWER_RETRY_FEW)
+		s->errors++;
 	sender_log_retry(s, status, a);
 	s->retries++;
 	timer_set(&s->again, wait, 0);
@@ -295,14 +348,37 @@ static void sender_judge_size(struct sender *s, long status, const struct answer
 	sender_finish(s, BATCH_REJECTED);
 }
 
+/* The answer says how many profiles were refused, not which: as large a part of the
+ * samples counts as rejected. */
+static void sender_finish_partly(struct sender *s, const struct answer *a)
+{
+	struct item *it = s->cur;
+	uint64_t n = it->samples;
+
+	if (a->rejected < it->profiles)
+		n = (it->samples * a->rejected + it->profiles - 1) / it->profiles;
+	if (n == it->samples) {
+		sender_finish(s, BATCH_REJECTED);
+		return;
+	}
+	it->samples -= n;
+	s->begun = it->id;
+	s->any_begun = true;
+	/* cur stays meanwhile: the callback begins nothing */
+	sender_lost(s, it->id, n, BATCH_REJECTED);
+	sender_finish(s, BATCH_DELIVERED);
+}
+
 static void sender_judge(struct sender *s, const struct http_answer *http)
 {
 	struct answer a;
 
 	answer_judge(http, &a);
 	s->http_status = (uint64_t)http->status;
+	if (a.rejected > s->cur->profiles)
+		a.rejected = s->cur->profiles;
 	s->partial_rejected += a.rejected;
-	if (a.verdict == ANSWER_RETRY) {
+	if (a.verdict == ANSWER_RETRY || a.verdict == ANSWER_RETRY_FEW) {
 		sender_plan_retry(s, http->status, &a);
 		return;
 	}
@@ -312,11 +388,14 @@ static void sender_judge(struct sender *s, const struct http_answer *http)
 	}
 	s->singles = 0;
 	sender_log_end(s, http->status, &a);
-	/* the answer does not tell which profiles were refused: all samples of a partial
-	 * success count as delivered unless all profiles were refused */
-	if (a.verdict == ANSWER_FINAL ||
-	    (a.verdict == ANSWER_PARTIAL && a.rejected >= s->cur->profiles))
+	backoff_reset(&s->backoff);
+	if (a.verdict == ANSWER_FINAL) {
 		sender_finish(s, BATCH_REJECTED);
+		return;
+	}
+	s->errors = 0;
+	if (a.verdict == ANSWER_PARTIAL)
+		sender_finish_partly(s, &a);
 	else
 		sender_finish(s, BATCH_DELIVERED);
 }
@@ -346,6 +425,8 @@ static void sender_on_again(void *arg)
 
 	if (s->cur)
 		sender_post(s);
+	else
+		sender_start_next(s);
 }
 
 /* --- life ----------------------------------------------------------------- */
@@ -390,8 +471,11 @@ void sender_fini(struct sender *s)
 
 void sender_add(struct sender *s, struct item *it)
 {
-	struct item *gone = queue_push(&s->queue, it);
+	struct item *gone;
 
+	if (sender_idle(s) && !s->backlog && now_ns() >= s->next_ns)
+		s->catching_up = false;
+	gone = queue_push(&s->queue, it);
 	while (gone) {
 		struct item *next = gone->next;
 
@@ -436,8 +520,8 @@ uint64_t sender_bytes(const struct sender *s)
 void sender_drain(struct sender *s, uint64_t end_ns)
 {
 	s->end_ns = end_ns;
-	/* a wait for the next try may now be too long */
-	if (s->cur && !s->http.curl.busy)
+	/* a wait for the next try, or a gap, may now be too long */
+	if (!sender_idle(s) && !s->http.curl.busy)
 		timer_set(&s->again, 0, 0);
 }
 

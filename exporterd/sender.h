@@ -2,9 +2,16 @@
 /*
  * sender - one receiver: its queue, one request at a time, and retries
  *
- * An attempt that may be repeated is repeated after a jittered, growing wait,
- * or after the receiver's Retry-After if that is longer, until
- * sender.give_up_ns have gone by since the first.  A request that is too large
+ * An attempt that may be repeated is repeated after the receiver's Retry-After, and up
+ * to a tenth more; without one after a jittered, growing wait; until sender.give_up_ns
+ * have gone by since the first.  A 500 is repeated SENDER_ERRORS_MAX times in a row.
+ *
+ * A receiver that was away finds a whole fleet with batches that wait.  So after a failed
+ * attempt a batch begins at a time that is picked from the time that the batch before it
+ * was sampled in, counted from when that one began: batches come about twice as fast as
+ * they were sampled.  Once none waits, there are no gaps any more.
+ *
+ * A request that is too large
  * for the receiver is halved, down to one sample; for SENDER_TOO_LARGE_NS those
  * of its size are halved before they are tried.
  */
@@ -22,10 +29,12 @@
 #include "exporterd/timer.h"
 #include "ipc/message_hub.h"
 
-/* Factor, jitter, limit and end as in the OpenTelemetry collector (0.159),
- * but a first wait of 1 s, not 5: batches come every 5 s. */
-#define SENDER_FIRST_NS		1000000000ULL
-#define SENDER_MAX_NS		30000000000ULL
+/* The mean is near half of the wait: 1.25 s first, 30 s at last.  The end is that of the
+ * OpenTelemetry collector (0.165). */
+#define SENDER_FIRST_NS		2000000000ULL
+#define SENDER_MAX_NS		60000000000ULL
+#define SENDER_ERRORS_MAX	6
+#define SENDER_GAP_MAX_NS	60000000000ULL
 #define SENDER_GIVE_UP_NS	300000000000ULL
 #define SENDER_TOO_LARGE_NS	600000000000ULL
 /* After so many single samples in a row that were too large, size cannot be the cause:
@@ -43,6 +52,10 @@ struct sender {
 	uint64_t give_up_ns;	/* after that; SENDER_GIVE_UP_NS unless the caller
 				 * sets it */
 	uint64_t end_ns;	/* no attempt after this; 0: no end */
+	uint64_t next_ns;	/* no other batch begins before; 0: when there is one */
+	bool catching_up;	/* an attempt failed: gaps, until nothing waits */
+	bool backlog;		/* set by the caller: it has more that waits */
+	unsigned int errors;	/* attempts repeated after a 500 since one was accepted */
 	struct backoff backoff;
 	struct timer again;
 	size_t too_large;	/* bytes before compression; 0: no size is */

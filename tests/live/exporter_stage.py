@@ -23,9 +23,10 @@ ROOT = os.getuid() == 0
 NOBODY = 65534
 
 
-def make_batch(events=20, processes=2, stacks=4, depth=10, name=10):
+def make_batch(events=20, processes=2, stacks=4, depth=10, name=10, span=100):
+    # of a short time: after a failure batches come with gaps of up to that
     return subprocess.run([f"{BUILD}/live/make_batch", *map(str, (events, processes, stacks,
-                                                                  depth, name))],
+                                                                  depth, name, span))],
                           stdout=subprocess.PIPE, check=True).stdout
 
 

@@ -2,9 +2,9 @@
 /*
  * make_batch - a real batch on standard output, for tests of exporterd
  *
- * usage: make_batch EVENTS PROCESSES STACKS DEPTH NAME_LENGTH
+ * usage: make_batch EVENTS PROCESSES STACKS DEPTH NAME_LENGTH [MILLISECONDS]
  *
- * Events go round over processes and stacks.  Stack 0 is leaf <- middle <-
+ * MILLISECONDS: the time that it was sampled in, 5000.  Events go round over processes and stacks.  Stack 0 is leaf <- middle <-
  * root above DEPTH frames of the others; names have at least NAME_LENGTH
  * bytes, and about half are followed by one that is not UTF-8.
  */
@@ -99,8 +99,11 @@ int main(int argc, char **argv)
 	uint32_t v[5], *stacks, exe;
 	void *data;
 	size_t len;
+	uint64_t span = 5000000000ULL;
 
-	if (argc != 6 || !b)
+	if (argc > 6)
+		span = strtoull(argv[6], NULL, 10) * 1000000;
+	if (argc < 6 || !b)
 		return 2;
 	for (int i = 0; i < 5; i++)
 		v[i] = (uint32_t)strtoul(argv[i + 1], NULL, 10);
@@ -115,7 +118,7 @@ int main(int argc, char **argv)
 	for (uint32_t i = 0; stacks && i < v[0]; i++)
 		batch_event(b, stacks[i % v[2]], thread(b, i % v[1]),
 			    process(b, i % v[1]), STOP_COMPLETE, START + i);
-	if (batch_builder_finish(b, START, START + 5000000000ULL, &data, &len))
+	if (batch_builder_finish(b, START, START + span, &data, &len))
 		return 1;
 	return fwrite(data, 1, len, stdout) == len && fflush(stdout) == 0 ?
 		0 : 1;

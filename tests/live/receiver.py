@@ -10,6 +10,7 @@ Each request takes the next step; the last one repeats.  Steps:
   NNN;after=S     ... and Retry-After: S
   NNN;date=S      ... and Retry-After: a date in S seconds
   NNN;to=PORT     ... and Location: that port of this host
+  rate=N          200, and 503 to what comes in the same second after N
   partial=N       200, N profiles refused
   warning         200, nothing refused, with a message
   slow=S          200 after S seconds
@@ -85,6 +86,8 @@ class Handler(BaseHTTPRequestHandler):
             self.step_drip(int(value or "200"))
         elif name == "limit":
             self.step_status("413" if len(plain) > int(value) else "200")
+        elif name == "rate":
+            self.step_status("200" if self.server.in_second() <= int(value) else "503")
         elif name in ("slow", "partial", "huge"):
             getattr(self, "step_" + name)(float(value))
         elif name in ("headers", "chunks", "continue"):
@@ -174,7 +177,7 @@ class Server(socketserver.ThreadingTCPServer):
         self.dir = opts.dir
         self.steps = opts.script.split(",")
         self.lock = threading.Lock()
-        self.n = 0
+        self.n = self.second = self.came = 0
         if opts.tls:
             self.use_tls(*opts.tls)
 
@@ -185,6 +188,14 @@ class Server(socketserver.ThreadingTCPServer):
             ctx.load_verify_locations(ca)
             ctx.verify_mode = ssl.CERT_REQUIRED
         self.socket = ctx.wrap_socket(self.socket, server_side=True)
+
+    def in_second(self):
+        """How many came in this second, this one too."""
+        with self.lock:
+            if int(time.time()) != self.second:
+                self.second, self.came = int(time.time()), 0
+            self.came += 1
+            return self.came
 
     def handle_error(self, request, client_address):
         pass

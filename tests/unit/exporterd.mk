@@ -27,6 +27,9 @@ unit_sender_SRCS := $(REQUEST) exporterd/sender.c exporterd/answer.c \
 	exporterd/backoff.c common/log.c
 unit_sender_LIBS := -lprotobuf-c -lxxhash -lz -lzstd -lcurl \
 	-Wl,--wrap=clock_gettime
+UNIT += fleet
+unit_fleet_SRCS := $(unit_sender_SRCS)
+unit_fleet_LIBS := $(unit_sender_LIBS) -Wl,--wrap=getrandom
 unit_fanout_SRCS := $(unit_sender_SRCS) exporterd/fanout.c exporterd/spool.c exporterd/own_dir.c common/read_all.c common/buffer.c exporterd/spool_file.c
 unit_fanout_LIBS := $(unit_sender_LIBS)
 unit_queue_SRCS := exporterd/queue.c exporterd/body.c \
@@ -44,7 +47,7 @@ unit_backoff_SRCS := exporterd/backoff.c
 unit_backoff_LIBS := -lcurl
 
 $(O)/san/tests/unit/test_otlp.o $(O)/san/tests/unit/test_otlp_bytes.o $(O)/san/tests/unit/test_otlp_answer.o \
-$(O)/san/tests/unit/test_request.o $(O)/san/tests/unit/test_sender.o $(O)/san/tests/unit/test_fanout.o \
+$(O)/san/tests/unit/test_request.o $(O)/san/tests/unit/test_sender.o $(O)/san/tests/unit/test_fleet.o $(O)/san/tests/unit/test_fanout.o \
 $(O)/san/exporterd/answer.o $(O)/fuzzer/exporterd/answer.o: \
 	$(O)/profile/formats/otlp.pb-c.h
 

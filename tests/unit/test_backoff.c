@@ -43,6 +43,27 @@ TEST(backoff_is_spread_evenly)
 	CHECK(below > 390 && below < 610);
 }
 
+TEST(full_backoff_doubles_and_is_anywhere_below)
+{
+	struct backoff b = { SECOND, 30 * SECOND, 0 };
+	uint64_t base = SECOND, least = SECOND / 4;
+
+	for (int i = 0; i < 20; i++) {
+		struct backoff low = b, high = b;
+
+		CHECK_EQ(backoff_next_full(&low, 0), least);
+		CHECK_EQ(backoff_next_full(&high, base - least), base);
+		CHECK(backoff_next_full(&b, backoff_random()) <= base);
+		CHECK_EQ(low.next_ns, b.next_ns);
+		base *= 2;
+		if (base > 30 * SECOND)
+			base = 30 * SECOND;
+	}
+	CHECK_EQ(base, 30 * SECOND);
+	backoff_reset(&b);
+	CHECK_EQ(backoff_next_full(&b, 0), least);
+}
+
 TEST(retry_after_reads_seconds_and_dates)
 {
 	/* Sun, 06 Nov 1994 08:49:37 GMT, the RFC's own example */
