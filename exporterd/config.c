@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exporterd/config.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
@@ -11,7 +12,6 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/number.h"
-#include "exporterd/resource.h"
 #include "profile/formats/otlp.h"
 
 #define USAGE		ENDPOINT_USAGE
@@ -397,6 +397,17 @@ static int exporter_config_endpoints(struct exporter_config *c,
 	return r;
 }
 
+static int config_resource(struct exporter_config *c)
+{
+	int r = resource_load(&c->resource, "");
+
+	if (r == -EINVAL)
+		return USAGE;
+	if (r < 0)
+		return exporter_config_no_memory();
+	return 0;
+}
+
 int exporter_config_load(struct exporter_config *c, int argc, char **argv)
 {
 	struct endpoint_options o = { 0 };
@@ -411,8 +422,8 @@ int exporter_config_load(struct exporter_config *c, int argc, char **argv)
 	r = config_spool_variables(c);
 	if (r == 0)
 		r = exporter_config_options(c, &o, argc, argv);
-	if (r == 0 && resource_load(&c->resource, "") < 0)
-		r = exporter_config_no_memory();
+	if (r == 0)
+		r = config_resource(c);
 	if (r == 0 && !c->no_receiver)
 		r = metrics_config_load(&c->metrics, &o);
 	if (r == 0 && !c->no_receiver)
@@ -433,5 +444,5 @@ void exporter_config_fini(struct exporter_config *c)
 		endpoint_fini(&c->endpoints[i]);
 	endpoint_fini(&c->metrics.to);
 	debuginfod_config_fini(&c->debuginfod);
-	pairs_fini(&c->resource);
+	resource_fini(&c->resource);
 }

@@ -19,6 +19,7 @@
 
 #include "common/pairs.h"
 #include "exporterd/endpoint.h"
+#include "exporterd/resource.h"
 
 #define METRICS_INTERVAL_MS	60000	/* the specification's default */
 
@@ -68,7 +69,7 @@ struct exporter_config {
 	unsigned int n_endpoints;
 	struct metrics_config metrics;
 	struct debuginfod_config debuginfod;	/* no server with no_network */
-	struct pairs resource;
+	struct resource resource;
 	char *spool;		/* directory; NULL: none */
 	uint64_t spool_bytes;
 };

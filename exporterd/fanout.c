@@ -139,7 +139,9 @@ static void fanout_send_as(struct fanout *f, struct fanout_to to, uint64_t id,
 			   struct otlp_range left)
 {
 	const struct otlp_how extra = {
-		.pairs = (const char *const *)f->resource->v,
+		.pairs = (const char *const *)f->resource->pairs.v,
+		.per = f->resource->per,
+		.only = resource_only(f->resource),
 		.bare = to.form & FORM_BARE,
 		.guesses = to.form & FORM_GUESSES,
 		.nameless = to.form & FORM_NAMELESS,

@@ -25,7 +25,7 @@
 struct fanout {
 	struct sender senders[ENDPOINTS_MAX];
 	unsigned int n;			/* 0: the functions below do nothing */
-	const struct pairs *resource;
+	const struct resource *resource;
 	struct kept_batches kept;
 	struct spool spool;
 	bool feeding;		/* fanout_feed() is under way */

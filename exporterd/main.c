@@ -447,7 +447,7 @@ static int exporterd_start(struct exporter *e)
 	if (r < 0)
 		return r;
 	r = metrics_sender_init(&e->metrics, &e->loop, &e->cfg.metrics,
-				&e->cfg.resource, &e->stats, exporterd_end_if_drained, e);
+				&e->cfg.resource.pairs, &e->stats, exporterd_end_if_drained, e);
 	if (r < 0)
 		return r;
 	e->hub.wants_status = metrics_sender_on(&e->metrics);

@@ -15,7 +15,7 @@ int request_init(struct request *q, const struct batch *b,
 	r = otlp_encode_range(b, range, extra, &q->raw, &q->len, &q->cuts);
 	if (r < 0)
 		return r;
-	q->profiles = otlp_profiles(b, range);
+	q->profiles = otlp_profiles(b, range, extra);
 	return 0;
 }
 

@@ -9,7 +9,6 @@
 #include <sys/utsname.h>
 
 #include "common/log.h"
-#include "profile/formats/otlp.h"
 
 static const char *resource_env(const char *name)
 {
@@ -218,14 +217,127 @@ static int resource_of_variable(struct pairs *p)
 	return r;
 }
 
-int resource_load(struct pairs *p, const char *root)
+/* --- what a resource is of ------------------------------------------------------ */
+
+/* A backend that makes labels of attributes has a series for each process otherwise; a
+ * Collector finds a container's pod by container.id. */
+static const struct resource_preset {
+	const char *name;
+	enum otlp_per per;
+	const char *only;
+} resource_presets[] = {
+	{ "pyroscope", OTLP_PER_SERVICE, "service.name,host.name" },
+	{ "collector", OTLP_PER_SERVICE, "service.name,host.name,host.id,container.id" },
+};
+
+static int resource_wrong(const char *which, const char *wanted)
+{
+	log_err("%s: write %s", which, wanted);
+	return -EINVAL;
+}
+
+static int resource_find_preset(const struct resource_preset **ret)
+{
+	const char *s = resource_env(RESOURCE_PRESET_VARIABLE);
+
+	*ret = NULL;
+	for (size_t i = 0; s && i < sizeof(resource_presets) / sizeof(resource_presets[0]); i++) {
+		if (strcmp(s, resource_presets[i].name) == 0)
+			*ret = &resource_presets[i];
+	}
+	if (s && !*ret)
+		return resource_wrong(RESOURCE_PRESET_VARIABLE, "pyroscope or collector");
+	return 0;
+}
+
+static int resource_load_per(struct resource *r, const struct resource_preset *preset)
+{
+	static const char *const names[] = { "process", "service", "host" };
+	const char *s = resource_env(RESOURCE_PER_VARIABLE);
+
+	if (preset)
+		r->per = preset->per;
+	if (!s)
+		return 0;
+	for (unsigned int i = 0; i < 3; i++) {
+		if (strcmp(s, names[i]) == 0) {
+			r->per = (enum otlp_per)i;
+			return 0;
+		}
+	}
+	return resource_wrong(RESOURCE_PER_VARIABLE, "process, service or host");
+}
+
+static int resource_load_only(struct resource *r, const struct resource_preset *preset)
+{
+	const char *s = resource_env(RESOURCE_ONLY_VARIABLE);
+	char *key, *rest;
+	size_t n = 0;
+
+	if (!s && preset)
+		s = preset->only;
+	if (!s)
+		return 0;
+	r->only = strdup(s);
+	if (!r->only)
+		return -ENOMEM;
+	for (key = strtok_r(r->only, ", ", &rest); key; key = strtok_r(NULL, ", ", &rest)) {
+		if (n == RESOURCE_ONLY_MAX)
+			return resource_wrong(RESOURCE_ONLY_VARIABLE, "at most 32 keys");
+		r->keys[n++] = key;
+	}
+	return 0;
+}
+
+/* Leave out what was found and is not wanted. */
+static void resource_filter(struct resource *r)
+{
+	struct pairs *p = &r->pairs;
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->n && r->only; i++) {
+		bool wanted = false;
+
+		for (const char *const *k = r->keys; *k; k++)
+			wanted |= strcmp(*k, p->v[2 * i]) == 0;
+		if (!wanted) {
+			free(p->v[2 * i]);
+			free(p->v[2 * i + 1]);
+			continue;
+		}
+		p->v[2 * n] = p->v[2 * i];
+		p->v[2 * n + 1] = p->v[2 * i + 1];
+		n++;
+	}
+	if (!r->only)
+		return;
+	p->n = n;
+	p->v[2 * n] = NULL;
+}
+
+int resource_load(struct resource *r, const char *root)
 {
 	const char *name = resource_env("OTEL_SERVICE_NAME");
-	int r = resource_detect(p, root);
+	const struct resource_preset *preset;
+	int err = resource_find_preset(&preset);
 
-	if (r == 0)
-		r = resource_of_variable(p);
-	if (r == 0 && name)
-		r = resource_set(p, "service.name", name);
-	return r;
+	if (err == 0)
+		err = resource_load_per(r, preset);
+	if (err == 0)
+		err = resource_load_only(r, preset);
+	if (err == 0)
+		err = resource_detect(&r->pairs, root);
+	if (err)
+		return err;
+	resource_filter(r);
+	err = resource_of_variable(&r->pairs);
+	if (err == 0 && name)
+		err = resource_set(&r->pairs, "service.name", name);
+	return err;
+}
+
+void resource_fini(struct resource *r)
+{
+	pairs_fini(&r->pairs);
+	free(r->only);
 }

@@ -7,6 +7,8 @@
  * os.name, os.version and os.description of os-release(5) and uname(2);
  * telemetry.distro.name and .version.  What cannot be found is left out.
  * OTEL_RESOURCE_ATTRIBUTES overrides them, OTEL_SERVICE_NAME overrides both.
+ * TRIFOLD_RESOURCE_ONLY leaves out what is found and not named in it, not what is
+ * configured.
  *
  * telemetry.sdk.* is not set: trifold is no SDK, and the conventions have no value
  * for its language.
@@ -18,10 +20,33 @@
 #include <stddef.h>
 
 #include "common/pairs.h"
+#include "profile/formats/otlp.h"
+
+#define RESOURCE_ONLY_MAX	32	/* keys */
+#define RESOURCE_PRESET_VARIABLE	"TRIFOLD_RESOURCE_PRESET"
+#define RESOURCE_PER_VARIABLE		"TRIFOLD_RESOURCE_PER"
+#define RESOURCE_ONLY_VARIABLE		"TRIFOLD_RESOURCE_ONLY"
+
+/* What a resource is of, and its attributes: struct otlp_how. */
+struct resource {
+	struct pairs pairs;	/* of the host, and those that were configured */
+	enum otlp_per per;
+	char *only;		/* keys as text, cut into pieces; NULL: all */
+	const char *keys[RESOURCE_ONLY_MAX + 1];
+};
+
+/* .only of struct otlp_how. */
+static inline const char *const *resource_only(const struct resource *r)
+{
+	if (!r->only)
+		return NULL;
+	return r->keys;
+}
 
 /* Files are read below root; "": those of the system.  Call before exporter_confine().
- * Returns 0 or -ENOMEM; pairs_fini() in any case. */
-int resource_load(struct pairs *p, const char *root);
+ * Returns 0, -ENOMEM, or -EINVAL after a line in the log; resource_fini() in any case. */
+int resource_load(struct resource *r, const char *root);
+void resource_fini(struct resource *r);
 
 /*
  * The value of a key in the text of an os-release(5) file: that of the last

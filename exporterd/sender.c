@@ -42,7 +42,9 @@ static void sender_log_no_split(struct sender *s, int r)
 static bool sender_split(struct sender *s)
 {
 	const struct otlp_how extra = {
-		.pairs = (const char *const *)s->resource->v,
+		.pairs = (const char *const *)s->resource->pairs.v,
+		.per = s->resource->per,
+		.only = resource_only(s->resource),
 		.bare = s->endpoint->bare,
 		.guesses = s->endpoint->guesses,
 		.nameless = s->endpoint->nameless,
@@ -432,7 +434,7 @@ static void sender_on_again(void *arg)
 /* --- life ----------------------------------------------------------------- */
 
 int sender_init(struct sender *s, struct evloop *loop,
-		const struct endpoint *endpoint, const struct pairs *resource,
+		const struct endpoint *endpoint, const struct resource *resource,
 		void (*outcome)(void *arg, const struct sender *s, uint64_t id,
 				uint64_t samples, enum batch_outcome o),
 		void *arg)

@@ -22,10 +22,10 @@
 #include <stdint.h>
 
 #include "common/log_limit.h"
-#include "common/pairs.h"
 #include "exporterd/backoff.h"
 #include "exporterd/http.h"
 #include "exporterd/queue.h"
+#include "exporterd/resource.h"
 #include "exporterd/timer.h"
 #include "ipc/message_hub.h"
 
@@ -43,7 +43,7 @@
 
 struct sender {
 	const struct endpoint *endpoint;
-	const struct pairs *resource;	/* attributes of every request */
+	const struct resource *resource;	/* attributes of every request */
 	struct http http;
 	struct queue queue;
 	struct item *parts;	/* of a split item, by next: sent before the queue */
@@ -78,7 +78,7 @@ struct sender {
 
 /* endpoint and resource are borrowed.  Returns 0 or -errno; sender_fini() accepts either. */
 int sender_init(struct sender *s, struct evloop *loop,
-		const struct endpoint *endpoint, const struct pairs *resource,
+		const struct endpoint *endpoint, const struct resource *resource,
 		void (*outcome)(void *arg, const struct sender *s, uint64_t id,
 				uint64_t samples, enum batch_outcome o),
 		void *arg);

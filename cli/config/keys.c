@@ -192,6 +192,25 @@ const struct config_key config_keys[KEY__COUNT] = {
 		.help = "More attributes of every resource: key=value,key=value; special\n"
 			"characters as %XX.",
 	},
+	[KEY_RESOURCE_PRESET] = {
+		"resource", "preset", KIND_CHOICE, .choices = "pyroscope collector", .def = "",
+		.variable = "TRIFOLD_RESOURCE_PRESET",
+		.help = "What a backend needs and no more, where `per` and `only` say nothing:\n"
+			"pyroscope (it makes labels of attributes) or collector; none: everything.",
+	},
+	[KEY_RESOURCE_PER] = {
+		"resource", "per", KIND_CHOICE, .choices = "process service host", .def = "",
+		.variable = "TRIFOLD_RESOURCE_PER",
+		.help = "A resource and a profile for each process, service or host; process IDs and\n"
+			"programs are attributes of samples otherwise.  None: process, or as `preset`\n"
+			"says.",
+	},
+	[KEY_RESOURCE_ONLY] = {
+		"resource", "only", KIND_TEXT, .def = "",
+		.variable = "TRIFOLD_RESOURCE_ONLY",
+		.help = "The attributes that a resource has beside service.name and those of\n"
+			"`attributes`, with commas between; none: all, or as `preset` says.",
+	},
 	[KEY_METRICS] = {
 		"metrics", "exporter", KIND_CHOICE, .choices = "otlp none",
 		.def = "otlp", .variable = "OTEL_METRICS_EXPORTER",

@@ -24,7 +24,7 @@ const struct program_row program_table[PROGRAM__COUNT] = {
 		.words = {
 			"--debug", "--no-network", "--no-receiver", "--recorder-fd=3",
 			"--endpoint=", "OTEL_", "TRIFOLD_EXPORTER_",
-			"TRIFOLD_DEBUGINFOD_", "DEBUGINFOD_URLS=", "SSL_CERT_FILE=",
+			"TRIFOLD_RESOURCE_", "TRIFOLD_DEBUGINFOD_", "DEBUGINFOD_URLS=", "SSL_CERT_FILE=",
 			"SSL_CERT_DIR=", "http_proxy=", "https_proxy=", "all_proxy=",
 			"no_proxy=", "HTTP_PROXY=", "HTTPS_PROXY=", "ALL_PROXY=",
 			"NO_PROXY=",

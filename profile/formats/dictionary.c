@@ -459,6 +459,16 @@ unsigned int dict_sample_attrs(struct dict *d, uint32_t i, uint32_t stop,
 	return n;
 }
 
+uint32_t dict_attr_text(struct dict *d, const char *key, const char *s, size_t n)
+{
+	return dictionary_attr_text(d, key, s, n);
+}
+
+uint32_t dict_attr_int(struct dict *d, const char *key, uint64_t v)
+{
+	return dictionary_attr_int(d, key, v);
+}
+
 /* --- life ---------------------------------------------------------------- */
 
 static void *dictionary_zeros(const struct batch *b, enum batch_table t,

@@ -15,8 +15,12 @@
 
 #define PROFILE_ID	16	/* bytes of Profile.profile_id */
 
+#define PROCESS_ATTRS	4	/* of a sample, at most */
+
 struct sample_key {
-	uint32_t resource, stack, attr, stop;
+	uint32_t resource;	/* that of the group */
+	uint32_t stack, attr, stop;
+	uint32_t process;	/* 0: the resource is one process */
 	uint32_t first, n;	/* its times */
 };
 
@@ -26,6 +30,10 @@ struct otlp_enc {
 	struct dict dict;
 	struct sample_key *order;
 	uint32_t *depth;	/* frames of each stack; 0: it is not used */
+	uint32_t *group;	/* by resource: the one that stands for it; NULL: itself */
+	enum otlp_per per;
+	const char *const *only;
+	const char *host_name;
 	bool guesses;
 	struct buffer out;
 	struct buffer host;	/* attributes of extra, for every resource */
@@ -86,30 +94,69 @@ static bool otlp_is_identity(const char *key)
 static void otlp_host_attributes(struct otlp_enc *e,
 				 const struct otlp_how *extra)
 {
-	if (!extra || !extra->pairs)
+	if (!extra->pairs)
 		return;
 	for (const char *const *p = extra->pairs; p[0]; p += 2) {
 		if (otlp_is_identity(p[0]))
 			continue;
 		if (strcmp(p[0], service_key) == 0)
 			e->host_named = true;
+		if (strcmp(p[0], "host.name") == 0)
+			e->host_name = p[1];
 		otlp_key_text(&e->host, p[0], p[1], strlen(p[1]));
 	}
 }
 
+/* The string that is a process's service.name; 0: there is none. */
+static uint32_t otlp_service_string(const struct batch_resource *r)
+{
+	if (r->kernel)
+		return 0;
+	if (r->unit)
+		return r->unit;
+	if (r->exe_name)
+		return r->exe_name;
+	return r->comm;
+}
+
+static const char *otlp_service(const struct batch *b, const struct batch_resource *r, size_t *n)
+{
+	uint32_t i = otlp_service_string(r);
+	const char *s = r->kernel ? "kernel" : "unknown_service";
+
+	if (i)
+		return batch_str(b, i, n);
+	*n = strlen(s);
+	return s;
+}
+
 static void otlp_service_name(struct otlp_enc *e, const struct batch_resource *r)
 {
-	const uint32_t names[] = { r->unit, r->exe_name, r->comm };
-	const char *s = r->kernel ? "kernel" : "unknown_service";
+	const char *s = e->host_name ? e->host_name : "host";
 	size_t n = strlen(s);
 
-	for (size_t i = 0; i < 3 && !r->kernel; i++) {
-		if (names[i]) {
-			s = batch_str(e->b, names[i], &n);
-			break;
-		}
-	}
+	if (e->per != OTLP_PER_HOST)
+		s = otlp_service(e->b, r, &n);
 	otlp_key_text(&e->out, service_key, s, n);
+}
+
+/* Is this attribute of a process one of its resource? */
+static bool otlp_wants(const struct otlp_enc *e, const char *key)
+{
+	if (e->per == OTLP_PER_HOST ||
+	    (e->per == OTLP_PER_SERVICE && strcmp(key, container_key) != 0))
+		return false;
+	for (const char *const *k = e->only; k && *k; k++) {
+		if (strcmp(*k, key) == 0)
+			return true;
+	}
+	return !e->only;
+}
+
+static void otlp_wanted_string(struct otlp_enc *e, const char *key, uint32_t i)
+{
+	if (otlp_wants(e, key))
+		otlp_key_string(e, key, i);
 }
 
 /* Has the process a name of its own, such as a script's, not that of its executable? */
@@ -132,20 +179,44 @@ static void otlp_resource(struct otlp_enc *e, uint32_t i)
 	buffer_add(w, e->host.data, e->host.len);
 	if (!e->host_named)
 		otlp_service_name(e, r);
-	if (i) {
+	if (i && otlp_wants(e, pid_key)) {
 		pid = pb_begin(w, 1);
 		pb_text(w, 1, pid_key, strlen(pid_key));
 		pb_any_int(w, 2, r->pid);
 		pb_end(w, pid);
 	}
-	if (r->start_ns)
+	if (r->start_ns && otlp_wants(e, time_key))
 		otlp_key_time(w, time_key, r->start_ns);
-	otlp_key_string(e, path_key, r->exe_path);
-	otlp_key_string(e, name_key, r->exe_name);
+	otlp_wanted_string(e, path_key, r->exe_path);
+	otlp_wanted_string(e, name_key, r->exe_name);
 	if (otlp_has_title(e, r))
-		otlp_key_string(e, title_key, r->comm);
-	otlp_key_string(e, container_key, r->container_id);
+		otlp_wanted_string(e, title_key, r->comm);
+	otlp_wanted_string(e, container_key, r->container_id);
 	pb_end(w, mark);
+}
+
+/* The attributes of a sample that say which process it is of. */
+static unsigned int otlp_process_attrs(struct otlp_enc *e, uint32_t i,
+				       uint32_t attrs[PROCESS_ATTRS])
+{
+	const struct batch_resource *r = &e->b->resources[i];
+	unsigned int n = 0;
+	const char *s;
+	size_t len;
+
+	if (!i)
+		return 0;
+	attrs[n++] = dict_attr_int(&e->dict, pid_key, r->pid);
+	s = batch_str(e->b, r->exe_name, &len);
+	if (len)
+		attrs[n++] = dict_attr_text(&e->dict, name_key, s, len);
+	s = batch_str(e->b, r->container_id, &len);
+	if (len && !otlp_wants(e, container_key))
+		attrs[n++] = dict_attr_text(&e->dict, container_key, s, len);
+	s = otlp_service(e->b, r, &len);
+	if (e->per == OTLP_PER_HOST && !e->host_named)
+		attrs[n++] = dict_attr_text(&e->dict, service_key, s, len);
+	return n;
 }
 
 /* One Sample of the n batch samples that share its identity. */
@@ -153,11 +224,12 @@ static void otlp_write_sample(struct otlp_enc *e, const struct sample_key *k, si
 {
 	struct buffer *w = &e->out;
 	size_t mark = pb_begin(w, 2), times;
-	uint32_t attrs[DICT_SAMPLE_ATTRS];
+	uint32_t attrs[DICT_SAMPLE_ATTRS + PROCESS_ATTRS];
+	unsigned int n_attrs = dict_sample_attrs(&e->dict, k->attr, k->stop, attrs);
 
+	n_attrs += otlp_process_attrs(e, k->process, attrs + n_attrs);
 	pb_uint(w, 1, k->stack);
-	pb_packed(w, 2, attrs, dict_sample_attrs(&e->dict, k->attr, k->stop,
-						  attrs));
+	pb_packed(w, 2, attrs, n_attrs);
 	times = pb_begin(w, 5);
 	for (size_t i = 0; i < n; i++)
 		buffer_add(w, e->b->times + k[i].first,
@@ -171,6 +243,8 @@ static int otlp_by_identity(const void *a, const void *b)
 	const struct sample_key *x = a, *y = b;
 	int r = profile_order(x->resource, y->resource);
 
+	if (!r)
+		r = profile_order(x->process, y->process);
 	if (!r)
 		r = profile_order(x->stack, y->stack);
 	if (!r)
@@ -213,7 +287,8 @@ static void otlp_write_profile_id(struct otlp_enc *e)
 
 static bool otlp_same_sample(const struct sample_key *a, const struct sample_key *b)
 {
-	return a->stack == b->stack && a->attr == b->attr && a->stop == b->stop;
+	return a->stack == b->stack && a->attr == b->attr && a->stop == b->stop &&
+	       a->process == b->process;
 }
 
 static void otlp_write_profile(struct otlp_enc *e, const struct sample_key *k, size_t n)
@@ -302,6 +377,47 @@ static uint32_t otlp_stop(const struct otlp_enc *e, const struct batch_sample *s
 	return stop;
 }
 
+static int otlp_by_service(const void *a, const void *b, void *arg)
+{
+	const struct otlp_enc *e = arg;
+	const struct batch_resource *x = &e->b->resources[*(const uint32_t *)a];
+	const struct batch_resource *y = &e->b->resources[*(const uint32_t *)b];
+	int r = 0;
+
+	if (!e->host_named)
+		r = profile_order(x->kernel, y->kernel);
+	if (!r && !e->host_named)
+		r = profile_order(otlp_service_string(x), otlp_service_string(y));
+	if (!r && otlp_wants(e, container_key))
+		r = profile_order(x->container_id, y->container_id);
+	return r;
+}
+
+/* Find which processes are one resource.  False: no memory. */
+static bool otlp_group(struct otlp_enc *e)
+{
+	uint32_t n = batch_n(e->b, BATCH_RESOURCES), *v;
+
+	if (e->per == OTLP_PER_PROCESS)
+		return true;
+	e->group = calloc(n + 1, sizeof(*e->group));
+	if (!e->group || e->per == OTLP_PER_HOST)
+		return e->group;
+	v = malloc((n + 1) * sizeof(*v));
+	if (!v)
+		return false;
+	for (uint32_t i = 0; i < n; i++)
+		v[i] = i;
+	qsort_r(v, n, sizeof(*v), otlp_by_service, e);
+	for (uint32_t i = 0, first = 0; i < n; i++) {
+		if (otlp_by_service(&v[first], &v[i], e))
+			first = i;
+		e->group[v[i]] = v[first];
+	}
+	free(v);
+	return true;
+}
+
 /* Put the locations of the range's stacks into the dictionary. */
 static void otlp_locations(struct otlp_enc *e)
 {
@@ -326,7 +442,8 @@ static size_t otlp_choose(struct otlp_enc *e)
 		if (!times)
 			continue;
 		e->order[n++] = (struct sample_key){
-			.resource = s->resource,
+			.resource = e->group ? e->group[s->resource] : s->resource,
+			.process = e->group ? s->resource : 0,
 			.stack = dict_stack(&e->dict, s->stack, e->depth[s->stack]),
 			.attr = s->attr,
 			.stop = otlp_stop(e, s),
@@ -364,24 +481,36 @@ static void otlp_find_cuts(const struct otlp_enc *e, struct otlp_cuts *cuts)
 	}
 }
 
+static void otlp_begin(struct otlp_enc *e, const struct otlp_how *how)
+{
+	if (!how)
+		return;
+	e->guesses = how->guesses;
+	e->per = how->per;
+	e->only = how->only;
+	otlp_host_attributes(e, how);
+}
+
 int otlp_encode_range(const struct batch *b, struct otlp_range range,
 		      const struct otlp_how *extra, uint8_t **ret,
 		      size_t *len, struct otlp_cuts *cuts)
 {
-	struct otlp_enc e = { .b = b, .range = range, .guesses = extra && extra->guesses };
+	struct otlp_enc e = { .b = b, .range = range };
+	bool grouped;
 	int r;
 
 	if (range.n == 0)
 		return -ENODATA;
-	otlp_host_attributes(&e, extra);
+	otlp_begin(&e, extra);
 	e.order = calloc(batch_n(b, BATCH_SAMPLES), sizeof(*e.order));
 	e.depth = calloc(batch_n(b, BATCH_STACKS) + 1, sizeof(*e.depth));
 	r = dict_init(&e.dict, b);
 	e.dict.bare = extra && extra->bare;
 	e.dict.nameless = extra && extra->nameless;
-	if (r == 0 && e.order && e.depth)
+	grouped = otlp_group(&e);
+	if (r == 0 && e.order && e.depth && grouped)
 		otlp_write_request(&e);
-	if (!e.order || !e.depth || e.dict.failed || e.out.failed || e.host.failed)
+	if (!e.order || !e.depth || !grouped || e.dict.failed || e.out.failed || e.host.failed)
 		r = -ENOMEM;
 	if (r == 0 && cuts)
 		otlp_find_cuts(&e, cuts);
@@ -393,6 +522,7 @@ int otlp_encode_range(const struct batch *b, struct otlp_range range,
 	dict_fini(&e.dict);
 	free(e.order);
 	free(e.depth);
+	free(e.group);
 	free(e.out.data);
 	free(e.host.data);
 	return r;
@@ -426,21 +556,27 @@ int otlp_encode_file(const struct batch *b, const struct profile_info *info,
 	return out->failed ? -ENOMEM : 0;
 }
 
-uint32_t otlp_profiles(const struct batch *b, struct otlp_range r)
+uint32_t otlp_profiles(const struct batch *b, struct otlp_range r, const struct otlp_how *how)
 {
 	uint8_t *seen = calloc(batch_n(b, BATCH_RESOURCES) + 1, 1);
+	struct otlp_enc e = { .b = b };
 	uint32_t n = 0;
 
-	if (!seen)
-		return 0;
+	otlp_begin(&e, how);
+	if (!seen || !otlp_group(&e))
+		goto out;
 	for (uint32_t i = 0, first; i < batch_n(b, BATCH_SAMPLES); i++) {
-		uint8_t *s = &seen[b->samples[i].resource];
+		uint32_t resource = b->samples[i].resource;
+		uint8_t *s = &seen[e.group ? e.group[resource] : resource];
 
 		if (*s || !otlp_within(b, r, i, &first))
 			continue;
 		n++;
 		*s = 1;
 	}
+out:
 	free(seen);
+	free(e.group);
+	free(e.host.data);
 	return n;
 }

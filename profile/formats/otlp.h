@@ -8,7 +8,7 @@
  *
  * What a receiver gets (semantic conventions 1.44.0):
  *
- * - One ResourceProfiles with one Profile a process.  Samples carry
+ * - One ResourceProfiles with one Profile a process, or as otlp_how.per says.  Samples carry
  *   timestamps only; [time, time + duration) covers them.
  * - One Mapping an executable, in file offsets: memory_start and file_offset
  *   are 0, memory_limit is above every address of this request, so
@@ -56,8 +56,26 @@
  * without any ID keeps its names, and so does code of the kernel, of Go and in no
  * file, which no receiver could name.
  */
+enum otlp_per {
+	OTLP_PER_PROCESS,
+	OTLP_PER_SERVICE,
+	OTLP_PER_HOST,
+};
+
+/*
+ * .per: of what there is a resource, with a profile.  Where it is no process, samples
+ * have process.pid and process.executable.name, and container.id where the resource has
+ * none.  A service is what has the same service.name and, if the resource has it, the
+ * same container.id.  A host's service.name is its host.name, and samples have that of
+ * their process.
+ *
+ * .only: the attributes of a process that a resource has, beside service.name; NULL:
+ * all.
+ */
 struct otlp_how {
 	const char *const *pairs;	/* key, value, key, value ...; NULL ends */
+	const char *const *only;	/* keys; NULL ends */
+	enum otlp_per per;
 	bool guesses;		/* stacks include guessed callers, after a location of
 				 * the type "guess-marker"; else they end there, with
 				 * trifold.stack.end */
@@ -101,8 +119,9 @@ int otlp_encode_range(const struct batch *b, struct otlp_range r,
 		      const struct otlp_how *extra, uint8_t **ret,
 		      size_t *len, struct otlp_cuts *cuts);
 
-/* Profiles that otlp_encode_range() makes: processes with samples.  0 when
- * memory is short. */
-uint32_t otlp_profiles(const struct batch *b, struct otlp_range r);
+/* Profiles that otlp_encode_range() makes: processes with samples, or services, or one.
+ * 0 when memory is short.  how may be NULL. */
+uint32_t otlp_profiles(const struct batch *b, struct otlp_range r,
+		       const struct otlp_how *how);
 
 #endif /* PROFILE_FORMATS_OTLP_H */

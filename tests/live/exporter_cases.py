@@ -88,6 +88,27 @@ def resources_say_which_host_and_system():
 
 
 @case
+def resources_are_what_is_asked_for():
+    # 20 samples of two processes of one program
+    for env, profiles, want in (
+            ({"TRIFOLD_RESOURCE_PRESET": "pyroscope"}, 1,
+             {"service.name": "prog", "host.name": platform.node()}),
+            ({"TRIFOLD_RESOURCE_PRESET": "collector", "TRIFOLD_RESOURCE_PER": "process"}, 2,
+             {"service.name": "prog"}),
+            ({"TRIFOLD_RESOURCE_PER": "host", "TRIFOLD_RESOURCE_ONLY": "host.name"}, 1,
+             {"service.name": platform.node(), "host.name": platform.node()})):
+        with Stage(env=env) as s:
+            outcomes(s, ["delivered"])
+            s.stop()
+            said = check_events(s, [0], 20, want)
+            assert f" profiles={profiles} " in said, said
+    wrong = subprocess.run([f"{BUILD}/bin/trifold-exporterd", "--hub", "/x/y", "--hub-uid", "0"],
+                           env={"TRIFOLD_RESOURCE_PER": "pod"}, capture_output=True, text=True)
+    equal(wrong.returncode, 2)
+    assert "write process, service or host" in wrong.stderr, wrong.stderr
+
+
+@case
 def uncompressed_when_told():
     env = {"OTEL_EXPORTER_OTLP_COMPRESSION": "none"}
     with Stage(env=env) as s:

@@ -237,6 +237,7 @@ def check_events(stage, numbers, events, attributes=None):
     print("# " + r.stdout.strip().replace("\n", "\n# "))
     equal(r.returncode, 0)
     assert f" events={events} " in r.stdout, "events"
+    return r.stdout
 
 
 def main():

@@ -28,7 +28,8 @@ OTLP = {"endpoint": "ENDPOINT", "headers": "HEADERS", "timeout_ms": "TIMEOUT",
         "client_certificate": "CLIENT_CERTIFICATE", "client_key": "CLIENT_KEY"}
 FILE = {"headers_file": "TRIFOLD_EXPORTER_HEADERS_FILE", "names": "TRIFOLD_EXPORTER_NAMES",
         "guesses": "TRIFOLD_EXPORTER_GUESSES"}
-OTHER = {"service_name": "OTEL_SERVICE_NAME", "attributes": "OTEL_RESOURCE_ATTRIBUTES"}
+OTHER = {"service_name": "OTEL_SERVICE_NAME", "attributes": "OTEL_RESOURCE_ATTRIBUTES",
+         "only": "TRIFOLD_RESOURCE_ONLY"}
 METRICS = {"exporter": "OTEL_METRICS_EXPORTER", "interval_ms": "OTEL_METRIC_EXPORT_INTERVAL"}
 
 

@@ -26,8 +26,8 @@ TEST(config_defaults)
 	CHECK_EQ(c.endpoints[0].compression, COMPRESSION_GZIP);
 	CHECK_EQ(c.endpoints[0].headers.n, 0);
 	CHECK_EQ(c.recorder_fd, (uintmax_t)-1);
-	CHECK_STR(get(&c.resource, "os.type"), "linux");
-	CHECK(strcmp(get(&c.resource, "host.name"), "(none)") != 0);
+	CHECK_STR(get(&c.resource.pairs, "os.type"), "linux");
+	CHECK(strcmp(get(&c.resource.pairs, "host.name"), "(none)") != 0);
 }
 
 TEST(config_base_url_gets_the_path)
@@ -269,13 +269,13 @@ TEST(config_resource_attributes)
 	setenv("OTEL_RESOURCE_ATTRIBUTES",
 	       "service.name=a, k%2C1 = v%3D1 ,os.type=mine,empty=", 1);
 	CHECK_EQ(load(), 0);
-	CHECK_STR(get(&c.resource, "service.name"), "a");
-	CHECK_STR(get(&c.resource, "k,1"), "v=1");
-	CHECK_STR(get(&c.resource, "os.type"), "mine");
-	CHECK_STR(get(&c.resource, "empty"), "");
+	CHECK_STR(get(&c.resource.pairs, "service.name"), "a");
+	CHECK_STR(get(&c.resource.pairs, "k,1"), "v=1");
+	CHECK_STR(get(&c.resource.pairs, "os.type"), "mine");
+	CHECK_STR(get(&c.resource.pairs, "empty"), "");
 	setenv("OTEL_SERVICE_NAME", "b", 1);
 	CHECK_EQ(load(), 0);
-	CHECK_STR(get(&c.resource, "service.name"), "b");
+	CHECK_STR(get(&c.resource.pairs, "service.name"), "b");
 }
 
 TEST(config_resource_attributes_are_all_or_nothing)
@@ -285,12 +285,12 @@ TEST(config_resource_attributes_are_all_or_nothing)
 	size_t detected;
 
 	CHECK_EQ(load(), 0);
-	detected = c.resource.n;
+	detected = c.resource.pairs.n;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		setenv("OTEL_RESOURCE_ATTRIBUTES", bad[i], 1);
 		CHECK_EQ(load(), 0);
-		CHECK_STR(get(&c.resource, "good"), "(none)");
-		CHECK_EQ(c.resource.n, detected);
+		CHECK_STR(get(&c.resource.pairs, "good"), "(none)");
+		CHECK_EQ(c.resource.pairs.n, detected);
 	}
 }
 

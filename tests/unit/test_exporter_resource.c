@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exporterd/resource.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
@@ -55,7 +56,7 @@ static void drop(struct root *root)
 
 TEST(resource_says_which_host_and_system)
 {
-	struct pairs p = { 0 };
+	struct resource p = { 0 };
 	char description[512];
 	struct root root;
 	struct utsname u;
@@ -65,24 +66,24 @@ TEST(resource_says_which_host_and_system)
 	put(&root, "etc/os-release", debian);
 	CHECK_EQ(resource_load(&p, root.dir), 0);
 	CHECK(uname(&u) == 0);
-	CHECK_STR(get(&p, "host.name"), u.nodename);
-	CHECK_STR(get(&p, "host.id"), ID);
-	CHECK_STR(get(&p, "os.type"), "linux");
-	CHECK_STR(get(&p, "os.name"), "Debian GNU/Linux");
-	CHECK_STR(get(&p, "os.version"), "12");
+	CHECK_STR(get(&p.pairs, "host.name"), u.nodename);
+	CHECK_STR(get(&p.pairs, "host.id"), ID);
+	CHECK_STR(get(&p.pairs, "os.type"), "linux");
+	CHECK_STR(get(&p.pairs, "os.name"), "Debian GNU/Linux");
+	CHECK_STR(get(&p.pairs, "os.version"), "12");
 	snprintf(description, sizeof(description),
 		 "Debian GNU/Linux 12 (bookworm), Linux %s", u.release);
-	CHECK_STR(get(&p, "os.description"), description);
-	CHECK_STR(get(&p, "telemetry.distro.name"), "trifold");
+	CHECK_STR(get(&p.pairs, "os.description"), description);
+	CHECK_STR(get(&p.pairs, "telemetry.distro.name"), "trifold");
 	if (strcmp(u.machine, "x86_64") == 0)
-		CHECK_STR(get(&p, "host.arch"), "amd64");
-	pairs_fini(&p);
+		CHECK_STR(get(&p.pairs, "host.arch"), "amd64");
+	resource_fini(&p);
 	drop(&root);
 }
 
 TEST(resource_looks_at_second_places)
 {
-	struct pairs p = { 0 };
+	struct resource p = { 0 };
 	struct root root;
 
 	make(&root);
@@ -90,11 +91,11 @@ TEST(resource_looks_at_second_places)
 	put(&root, "var/lib/dbus/machine-id", ID);
 	put(&root, "usr/lib/os-release", "NAME=Other\n");
 	CHECK_EQ(resource_load(&p, root.dir), 0);
-	CHECK_STR(get(&p, "host.id"), ID);
-	CHECK_STR(get(&p, "os.name"), "Other");
-	CHECK_STR(get(&p, "os.version"), "(none)");
-	CHECK_STR(get(&p, "os.description"), "(none)");
-	pairs_fini(&p);
+	CHECK_STR(get(&p.pairs, "host.id"), ID);
+	CHECK_STR(get(&p.pairs, "os.name"), "Other");
+	CHECK_STR(get(&p.pairs, "os.version"), "(none)");
+	CHECK_STR(get(&p.pairs, "os.description"), "(none)");
+	resource_fini(&p);
 	drop(&root);
 }
 
@@ -104,27 +105,27 @@ TEST(resource_leaves_out_what_is_not_there)
 		"", "\n", "0123", ID "0\n", "0123456789ABCDEF0123456789ABCDEF\n",
 		"00000000000000000000000000000000\n", " " ID,
 	};
-	struct pairs p = { 0 };
+	struct resource p = { 0 };
 	struct root root;
 
 	make(&root);
 	CHECK_EQ(resource_load(&p, root.dir), 0);
-	CHECK_STR(get(&p, "host.id"), "(none)");
-	CHECK_STR(get(&p, "os.name"), "(none)");
-	CHECK_STR(get(&p, "os.type"), "linux");
-	pairs_fini(&p);
+	CHECK_STR(get(&p.pairs, "host.id"), "(none)");
+	CHECK_STR(get(&p.pairs, "os.name"), "(none)");
+	CHECK_STR(get(&p.pairs, "os.type"), "linux");
+	resource_fini(&p);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		put(&root, "etc/machine-id", bad[i]);
 		CHECK_EQ(resource_load(&p, root.dir), 0);
-		CHECK_STR(get(&p, "host.id"), "(none)");
-		pairs_fini(&p);
+		CHECK_STR(get(&p.pairs, "host.id"), "(none)");
+		resource_fini(&p);
 	}
 	drop(&root);
 }
 
 TEST(resource_variables_win)
 {
-	struct pairs p = { 0 };
+	struct resource p = { 0 };
 	struct root root;
 
 	make(&root);
@@ -135,13 +136,13 @@ TEST(resource_variables_win)
 	       "telemetry.distro.name=other", 1);
 	setenv("OTEL_SERVICE_NAME", "b", 1);
 	CHECK_EQ(resource_load(&p, root.dir), 0);
-	CHECK_STR(get(&p, "host.id"), "i-1234");
-	CHECK_STR(get(&p, "os.description"), "mine");
-	CHECK_STR(get(&p, "host.name"), "h");
-	CHECK_STR(get(&p, "service.name"), "b");
-	CHECK_STR(get(&p, "telemetry.distro.name"), "other");
-	CHECK_STR(get(&p, "os.name"), "Debian GNU/Linux");
-	pairs_fini(&p);
+	CHECK_STR(get(&p.pairs, "host.id"), "i-1234");
+	CHECK_STR(get(&p.pairs, "os.description"), "mine");
+	CHECK_STR(get(&p.pairs, "host.name"), "h");
+	CHECK_STR(get(&p.pairs, "service.name"), "b");
+	CHECK_STR(get(&p.pairs, "telemetry.distro.name"), "other");
+	CHECK_STR(get(&p.pairs, "os.name"), "Debian GNU/Linux");
+	resource_fini(&p);
 	drop(&root);
 }
 
@@ -190,5 +191,70 @@ TEST(os_release_survives_every_truncation_and_bit_flip)
 		copy[bit / 8] = (char)(copy[bit / 8] ^ 1 << bit % 8);
 		(void)os_release_value(copy, "NAME", out, sizeof(out));
 		free(copy);
+	}
+}
+
+TEST(resource_has_what_is_wanted)
+{
+	struct resource p = { 0 };
+	struct root root;
+
+	make(&root);
+	put(&root, "/etc/os-release", debian);
+	put(&root, "/etc/machine-id", ID "\n");
+	setenv("TRIFOLD_RESOURCE_ONLY", "host.id, process.pid", 1);
+	setenv("TRIFOLD_RESOURCE_PER", "host", 1);
+	setenv("OTEL_RESOURCE_ATTRIBUTES", "team=a", 1);
+	CHECK_EQ(resource_load(&p, root.dir), 0);
+	CHECK_EQ(p.per, OTLP_PER_HOST);
+	CHECK_STR(get(&p.pairs, "host.id"), ID);
+	/* what is configured stays */
+	CHECK_STR(get(&p.pairs, "team"), "a");
+	CHECK_EQ(p.pairs.n, 2);
+	CHECK_STR(resource_only(&p)[1], "process.pid");
+	CHECK(!resource_only(&p)[2]);
+	resource_fini(&p);
+	drop(&root);
+}
+
+TEST(resource_presets_are_defaults)
+{
+	struct resource p = { 0 };
+	struct root root;
+
+	make(&root);
+	put(&root, "/etc/os-release", debian);
+	setenv("TRIFOLD_RESOURCE_PRESET", "pyroscope", 1);
+	CHECK_EQ(resource_load(&p, root.dir), 0);
+	CHECK_EQ(p.per, OTLP_PER_SERVICE);
+	CHECK_STR(get(&p.pairs, "os.type"), "(none)");
+	CHECK(strcmp(get(&p.pairs, "host.name"), "(none)"));
+	resource_fini(&p);
+	p = (struct resource){ 0 };
+	setenv("TRIFOLD_RESOURCE_PRESET", "collector", 1);
+	setenv("TRIFOLD_RESOURCE_PER", "process", 1);
+	CHECK_EQ(resource_load(&p, root.dir), 0);
+	CHECK_EQ(p.per, OTLP_PER_PROCESS);
+	CHECK_STR(resource_only(&p)[3], "container.id");
+	resource_fini(&p);
+	drop(&root);
+}
+
+TEST(resource_refuses_what_is_none)
+{
+	static const char *const names[] = { "PRESET", "PER" };
+	char many[200] = "";
+
+	for (int i = 0; i < 33; i++)
+		strcat(many, "a.b,");
+	for (int i = 0; i < 3; i++) {
+		struct resource p = { 0 };
+		char name[40];
+
+		snprintf(name, sizeof(name), "TRIFOLD_RESOURCE_%s", i < 2 ? names[i] : "ONLY");
+		setenv(name, i < 2 ? "everything" : many, 1);
+		CHECK_EQ(resource_load(&p, "/nowhere"), -EINVAL);
+		resource_fini(&p);
+		unsetenv(name);
 	}
 }

@@ -143,7 +143,7 @@ static void outcome(void *arg, const struct sender *s, uint64_t id, uint64_t sam
 static void begin(void)
 {
 	static const struct endpoint endpoint = { .number = 1, .shown_url = (char *)"test" };
-	static const struct pairs resource;
+	static const struct resource resource;
 
 	log_init("fleet", false);
 	began = mono_ns = 1000 * SECOND;

@@ -192,7 +192,7 @@ TEST(otlp_request_keeps_every_rule)
 	make();
 	encode(NULL);
 	CHECK_EQ(r->n_resource_profiles, 3);
-	CHECK_EQ(otlp_profiles(&m.batch, otlp_all(&m.batch)), 3);
+	CHECK_EQ(otlp_profiles(&m.batch, otlp_all(&m.batch), NULL), 3);
 }
 
 TEST(otlp_samples_are_all_there_and_merged)
@@ -448,6 +448,90 @@ TEST(otlp_resource_names_the_process)
 	p = r->resource_profiles[0];
 	CHECK_STR(attribute(p, "process.pid"), "(none)");
 	CHECK_STR(attribute(p, "service.name"), "unknown_service");
+}
+
+/* An attribute of a sample, or "(none)". */
+static const char *sample_attribute(const Otlp__Sample *s, const char *key)
+{
+	static char buf[32];
+
+	for (size_t i = 0; i < s->n_attribute_indices; i++) {
+		const Otlp__KeyValueAndUnit *a =
+			r->dictionary->attribute_table[s->attribute_indices[i]];
+
+		if (strcmp(r->dictionary->string_table[a->key_strindex], key) != 0)
+			continue;
+		if (a->value->value_case == OTLP__ANY_VALUE__VALUE_STRING_VALUE)
+			return a->value->string_value;
+		snprintf(buf, sizeof(buf), "%lld", (long long)a->value->int_value);
+		return buf;
+	}
+	return "(none)";
+}
+
+TEST(otlp_resource_has_what_is_wanted)
+{
+	static const char *const only[] = { "process.executable.name", NULL };
+	const struct otlp_how extra = { .only = only };
+
+	make();
+	encode(&extra);
+	CHECK_EQ(r->n_resource_profiles, 3);
+	CHECK_STR(attribute(r->resource_profiles[1], "process.executable.name"), "prog");
+	CHECK_STR(attribute(r->resource_profiles[1], "service.name"), "prog");
+	CHECK_EQ(r->resource_profiles[1]->resource->n_attributes, 2);
+	CHECK_STR(sample_attribute(r->resource_profiles[1]->scope_profiles[0]->profiles[0]->samples[0],
+				   "process.pid"), "(none)");
+}
+
+TEST(otlp_resource_is_a_service)
+{
+	const struct otlp_how extra = { .per = OTLP_PER_SERVICE };
+	const Otlp__ResourceProfiles *p;
+	const Otlp__Profile *profile;
+
+	make();
+	encode(&extra);
+	/* both processes of one program, and what no process is known of */
+	CHECK_EQ(r->n_resource_profiles, 2);
+	CHECK_EQ(otlp_profiles(&m.batch, otlp_all(&m.batch), &extra), 2);
+	p = r->resource_profiles[1];
+	CHECK_STR(attribute(p, "service.name"), "prog");
+	CHECK_STR(attribute(p, "container.id"), "0123456789abcdef");
+	CHECK_EQ(p->resource->n_attributes, 2);
+	profile = p->scope_profiles[0]->profiles[0];
+	CHECK_EQ(profile->n_samples, 3);
+	CHECK_STR(sample_attribute(profile->samples[0], "process.pid"), "100");
+	CHECK_STR(sample_attribute(profile->samples[1], "process.pid"), "200");
+	CHECK_STR(sample_attribute(profile->samples[1], "process.executable.name"), "prog");
+	CHECK_STR(sample_attribute(profile->samples[1], "container.id"), "(none)");
+	CHECK_STR(sample_attribute(profile->samples[1], "thread.id"), "101");
+}
+
+TEST(otlp_resource_is_the_host)
+{
+	static const char *const pairs[] = { "host.name", "h", NULL };
+	const struct otlp_how extra = { .pairs = pairs, .per = OTLP_PER_HOST };
+	const Otlp__Profile *profile;
+	bool found = false;
+
+	make();
+	encode(&extra);
+	CHECK_EQ(r->n_resource_profiles, 1);
+	CHECK_EQ(otlp_profiles(&m.batch, otlp_all(&m.batch), &extra), 1);
+	CHECK_STR(attribute(r->resource_profiles[0], "service.name"), "h");
+	profile = r->resource_profiles[0]->scope_profiles[0]->profiles[0];
+	CHECK_EQ(profile->n_samples, 4);
+	for (size_t i = 0; i < profile->n_samples; i++) {
+		const Otlp__Sample *s = profile->samples[i];
+
+		if (strcmp(sample_attribute(s, "process.pid"), "200") != 0)
+			continue;
+		CHECK_STR(sample_attribute(s, "service.name"), "prog");
+		CHECK_STR(sample_attribute(s, "container.id"), "0123456789abcdef");
+		found = true;
+	}
+	CHECK(found);
 }
 
 TEST(otlp_service_is_the_unit_or_the_program)

@@ -22,7 +22,7 @@ static char url[] = "http://test";
 static const struct endpoint endpoint = {
 	.number = 1, .url = url, .shown_url = url,
 };
-static const struct pairs resource;
+static const struct resource resource;
 
 static void outcome(void *arg, const struct sender *s, uint64_t id,
 		    uint64_t samples, enum batch_outcome o)
