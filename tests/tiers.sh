@@ -48,12 +48,20 @@ debs() {
 }
 
 collector() {
-	tests/live/collector/run.sh "${COLLECTOR_CACHE:-$O/collector}"
-	case $? in
+	local tmp status
+	tmp=$(mktemp -d)
+	TMPDIR=$tmp tests/live/collector/run.sh "${COLLECTOR_CACHE:-$O/collector}"
+	status=$?
+	case $status in
 	0)	echo "ok - builds" ;;
 	77)	echo "ok - builds # SKIP no go or no network" ;;
 	*)	echo "not ok - builds" ;;
 	esac
+	if rmdir "$tmp"; then
+		echo "ok - leaves no temporary directory"
+	else
+		echo "not ok - leaves no temporary directory"
+	fi
 }
 export -f collector debs
 export O

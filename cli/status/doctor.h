@@ -43,6 +43,12 @@ struct doctor_debuginfod {
 	uint64_t requests, found, not_found, failed, cached;
 };
 
+/* Receivers of profiles, by the configuration and by a running trifold. */
+struct doctor_export {
+	unsigned int receivers;	/* 0: nothing is sent, as far as is known */
+	uint64_t delivered, refused;	/* samples at the first one; 0 if none runs */
+};
+
 /* All results are 0 or -errno. */
 struct doctor_host {
 	const char *root;	/* before /proc, /sys and /run; "": the host */
@@ -59,6 +65,7 @@ struct doctor_host {
 	int btf;		/* by doctor_btf() */
 	bool names[BTF__COUNT];
 	struct doctor_debuginfod debuginfod;	/* by doctor_ask_debuginfod() */
+	struct doctor_export export;	/* likewise */
 };
 
 struct finding {
@@ -81,7 +88,7 @@ void doctor_probe(struct doctor_host *h, const char *libexec);
 /* Read the BTF below h->root into h->btf and h->names. */
 void doctor_btf(struct doctor_host *h);
 
-/* Fill in h->debuginfod from the configuration and from a running trifold.  No
+/* Fill in h->debuginfod and h->export from the configuration and from a running trifold.  No
  * server is asked: exporterd does that. */
 void doctor_ask_debuginfod(struct doctor_host *h);
 

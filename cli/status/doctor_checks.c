@@ -466,6 +466,24 @@ static void doctor_checks_debuginfod(const struct doctor_host *h, struct finding
 		ok(f, "off (debuginfod_urls of [names] is empty): no build ID leaves this host");
 }
 
+/* What becomes of samples behind the first receiver, nothing here can know. */
+static void doctor_checks_export(const struct doctor_host *h, struct finding *f)
+{
+	const struct doctor_export *e = &h->export;
+
+	if (!e->receivers)
+		ok(f, "no receiver is configured: nothing is sent");
+	else if (e->refused && !e->delivered)
+		doctor_checks_say(f, CHECK_LESS, "no profile arrives anywhere",
+				  "see `trifold status` and exporterd's messages in the log",
+				  "the first receiver took none of %llu samples",
+				  (unsigned long long)e->refused);
+	else
+		ok(f, "%u receiver%s; \"delivered\" means that it took them: a Collector of 0.161 or "
+		   "later in front of Pyroscope or Parca loses all of it (docs/RECIPES.md)",
+		   e->receivers, e->receivers == 1 ? "" : "s");
+}
+
 const struct check doctor_checks[] = {
 	{ "kernel", doctor_check_kernel },
 	{ "btf", doctor_check_btf },
@@ -485,6 +503,7 @@ const struct check doctor_checks[] = {
 	{ "programs", doctor_check_programs },
 	{ "runtime", doctor_check_runtime },
 	{ "debuginfod", doctor_checks_debuginfod },
+	{ "export", doctor_checks_export },
 };
 const size_t doctor_n_checks = sizeof(doctor_checks) / sizeof(*doctor_checks);
 

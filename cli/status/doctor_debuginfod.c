@@ -47,6 +47,18 @@ static void doctor_debuginfod_config(struct doctor_debuginfod *d, const struct c
 		d->cache_mib = 0;
 }
 
+static void doctor_debuginfod_export(struct doctor_export *e, const struct status *st)
+{
+	const struct receiver *first = &st->exporter.receivers[0];
+	unsigned int n = 0;
+
+	while (n < RECEIVERS_MAX && st->exporter.receivers[n].url[0])
+		n++;
+	e->receivers = n;
+	e->delivered = first->delivered;
+	e->refused = first->rejected + first->gave_up + first->queue_full;
+}
+
 void doctor_ask_debuginfod(struct doctor_host *h)
 {
 	struct doctor_debuginfod *d = &h->debuginfod;
@@ -54,10 +66,16 @@ void doctor_ask_debuginfod(struct doctor_host *h)
 	static struct status st;
 
 	d->config = config_load(&c, NULL, NULL, doctor_debuginfod_mistake);
-	if (!d->config)
+	if (!d->config) {
 		doctor_debuginfod_config(d, &c);
+		h->export.receivers = c.n_more;
+		if (*c.value[KEY_ENDPOINT].text)
+			h->export.receivers++;
+	}
 	config_fini(&c);
 	d->counted = h->running && !running_status(&st, false, NULL) && st.exporter_up;
+	if (d->counted)
+		doctor_debuginfod_export(&h->export, &st);
 	d->requests = st.exporter.debuginfod_requests;
 	d->found = st.exporter.debuginfod_found;
 	d->not_found = st.exporter.debuginfod_not_found;

@@ -10,10 +10,12 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import time
 import urllib.request
 
 import otlp_decoder
+import otlp_make
 from live import ROOT, TRIFOLD, Skip, Suite, compile_c, record, say, scratch, wait_for
 from loads import processes
 
@@ -21,6 +23,10 @@ suite = Suite()
 LIVE = os.path.join(ROOT, "tests", "live")
 CHECK = os.path.join(LIVE, "otlp_check.py")
 METRICS = os.path.join(LIVE, "metrics_check.py")
+RUN = os.path.join(LIVE, "collector", "run.sh")
+# The newest that builds; long_collector.py has an older one, with a cache of its own.
+CACHE = os.environ.get("COLLECTOR_CACHE", os.path.join(ROOT, "build", "collector"))
+VERSION = os.environ.get("COLLECTOR_VERSION", "v0.165.0")
 CHAIN = [f"chain_{i}" for i in range(10, 0, -1)] + ["main"]
 COLLECTOR_SECONDS = os.environ.get("COLLECTOR_SECONDS", "20")
 
@@ -76,23 +82,26 @@ def pprof_file():
     assert good, text[:2000]
 
 
+def built():
+    build = subprocess.run([RUN, CACHE], capture_output=True, text=True)
+    if build.returncode == 77:
+        raise Skip(build.stdout.strip().removeprefix("SKIP "))
+    assert build.returncode == 0, build.stdout + build.stderr
+
+
 @suite.test
 def collector():
     """a real OpenTelemetry Collector takes profiles and metrics without an error"""
     python = decoder()
-    cache = os.path.join(ROOT, "build", "collector")
+    built()
     with scratch() as tmp:
         with socket.socket() as s:
             s.bind(("127.0.0.1", 0))
             port = s.getsockname()[1]
         got = os.path.join(tmp, "profiles.jsonl")
-        build = subprocess.run([os.path.join(LIVE, "collector", "run.sh"), cache],
-                               capture_output=True, text=True)
-        if build.returncode == 77:
-            raise Skip(build.stdout.strip().removeprefix("SKIP "))
         exe = compile_c("chain.c", os.path.join(tmp, "chain"), "-fomit-frame-pointer")
         log = open(os.path.join(tmp, "collector.log"), "w+", encoding="utf-8")
-        c = subprocess.Popen([os.path.join(LIVE, "collector", "run.sh"), cache, str(port), got],
+        c = subprocess.Popen([RUN, CACHE, str(port), got],
                              stdout=log, stderr=log)
         try:
             wait_for(lambda: listens(port))
@@ -126,11 +135,7 @@ def collector():
 @suite.test
 def recipe():
     """docs/recipes/collector.yaml passes a recording on to a backend, over gRPC"""
-    cache = os.path.join(ROOT, "build", "collector")
-    run = os.path.join(LIVE, "collector", "run.sh")
-    build = subprocess.run([run, cache], capture_output=True, text=True)
-    if build.returncode == 77:
-        raise Skip(build.stdout.strip().removeprefix("SKIP "))
+    built()
     with contextlib.ExitStack() as stack:
         ports = []
         for _ in range(3):
@@ -145,8 +150,8 @@ def recipe():
             p = subprocess.Popen(argv, stdout=log, stderr=log, env={**os.environ, **env})
             stack.callback(p.wait, 20)
             stack.callback(p.terminate)
-        start([run, cache, str(ports[0]), got], OTLP_GRPC_PORT=str(ports[1]))
-        start([os.path.join(cache, "dist", "otelcol-trifold-test"), "--config",
+        start([RUN, CACHE, str(ports[0]), got], OTLP_GRPC_PORT=str(ports[1]))
+        start([os.path.join(CACHE, "dist", "otelcol-trifold-test"), "--config",
                os.path.join(ROOT, "docs", "recipes", "collector.yaml"),
                "--feature-gates=service.profilesSupport"],
               BACKEND=f"127.0.0.1:{ports[1]}", LISTEN=f"127.0.0.1:{ports[2]}")
@@ -166,6 +171,53 @@ def recipe():
         errors = [line for line in log.read().splitlines() if "\terror\t" in line]
         assert not errors, errors
         assert '"chain_10"' in text and '"process.executable.name"' in text, text[:400]
+
+
+@suite.test
+def passed_on():
+    """behind a Collector: service.name arrives, by a plain key up to 0.160, by reference from 0.161 on"""
+    python = decoder()
+    built()
+    with scratch() as tmp, contextlib.ExitStack() as stack:
+        there, port = os.path.join(tmp, "backend"), free_port()
+        os.mkdir(there)
+        log = stack.enter_context(open(os.path.join(tmp, "log"), "w+", encoding="utf-8"))
+
+        def start(argv, **env):
+            p = subprocess.Popen(argv, stdout=log, stderr=log, env={**os.environ, **env})
+            stack.callback(p.wait, 20)
+            stack.callback(p.terminate)
+        start([sys.executable, os.path.join(LIVE, "receiver.py"), "--dir", there])
+        wait_for(lambda: os.path.exists(os.path.join(there, "port")))
+        with open(os.path.join(there, "port"), encoding="ascii") as f:
+            start([RUN, CACHE, str(port), "none"], OTLP_NEXT=f"http://127.0.0.1:{f.read()}")
+        body = os.path.join(tmp, "body")
+        with open(body, "wb") as f:
+            f.write(otlp_make.request([10**18], [["leaf", "main"]], **{"service.name": "shop"}))
+        wait_for(lambda: listens(port))
+        with open(body, "rb") as f:
+            q = urllib.request.Request(f"http://127.0.0.1:{port}/v1development/profiles", f.read(),
+                                       {"Content-Type": "application/x-protobuf"})
+        with urllib.request.urlopen(q, timeout=30) as answer:
+            assert answer.status == 200
+        wait_for(lambda: os.path.exists(os.path.join(there, "000.body")))
+        time.sleep(0.5)
+        look = subprocess.run([python, os.path.join(LIVE, "otlp_service.py"), body,
+                               os.path.join(there, "000.body")],
+                              check=True, capture_output=True, text=True).stdout
+        sent, came = map(json.loads, look.splitlines())
+        say(f"sent {sent}")
+        say(f"passed on by {VERSION}: {came}")
+        assert came["services"] == sent["services"] and came["profiles"] == sent["profiles"]
+        # docs/RECIPES.md and `trifold doctor` say it
+        how = "plain" if int(VERSION.split(".")[1]) < 161 else "reference"
+        assert set(came["how"]) == {how}, came
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
 
 
 def check_metrics(requests, said):

@@ -73,7 +73,7 @@ def outage(victims, seconds=0, load=drizzle):
             kept = len(os.listdir(spool))
             assert w.last.delivered() == 0, w.last.delivered()
             receiver = start_receiver(tmp, port)
-            wait_for(lambda: len(bodies(tmp)) > kept and not w.last["exporter.spool_batches"], 90 + seconds / 5)
+            wait_for(lambda: len(bodies(tmp)) > kept and not w.last["exporter.spool_batches"], 90 + seconds * 2)
             time.sleep(1)
         finally:
             p.send_signal(signal.SIGINT)

@@ -143,6 +143,24 @@ TEST(doctor_says_what_debuginfod_does_and_costs)
 	CHECK_EQ(state("debuginfod"), CHECK_UNKNOWN);
 }
 
+TEST(doctor_says_what_delivered_means)
+{
+	struct doctor_export *e = &h.export;
+
+	good();
+	CHECK_EQ(state("export"), CHECK_OK);
+	CHECK(strstr(f.text, "nothing is sent"));
+	e->receivers = 1;
+	CHECK_EQ(state("export"), CHECK_OK);
+	CHECK(strstr(f.text, "1 receiver;") && strstr(f.text, "0.161") &&
+	      strstr(f.text, "docs/RECIPES.md"));
+	e->refused = 7;
+	CHECK_EQ(state("export"), CHECK_LESS);
+	CHECK(f.cost && f.remedy && strstr(f.text, "none of 7 samples"));
+	e->delivered = 1;
+	CHECK_EQ(state("export"), CHECK_OK);
+}
+
 TEST(doctor_judges_files)
 {
 	good();
