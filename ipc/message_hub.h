@@ -38,7 +38,7 @@ enum msg_type_hub {
 	MSG_STATUS = 21,	/* hub -> status client, exporterd, each second */
 	MSG_SUBSCRIBE = 29,	/* status client -> hub: wants so many batches */
 	MSG_MISSED = 30,	/* hub -> subscriber: batches that it did not get */
-	MSG_NAMES = 36,		/* worker -> hub, 1 fd: names of frames */
+	MSG_NAMES = 36,		/* worker -> hub, 1 fd: names of frames, or of code */
 	MSG_FORKED = 37,	/* zygote -> hub: answer to MSG_FORK */
 	MSG_DEBUGINFO_WANTED = 39,	/* hub -> exporterd: from a debuginfod server */
 	MSG_DEBUGINFO = 40,	/* exporterd -> hub, 1 fd: what a server sent */
@@ -78,9 +78,9 @@ enum job_part {
 	JOB_SYMBOLS = 2,
 };
 
-/* MSG_JOB_DONE answers JOB_FILE, once for each part; MSG_NAMES (a struct
- * frame_names_hdr and so on: symbolizerd/symbols/frame_names.h) the other kinds,
- * MSG_JOB_FAILED all. */
+/* MSG_JOB_DONE answers JOB_FILE, once for each part; MSG_NAMES the other kinds (of a process a
+ * struct frame_names_hdr and so on: symbolizerd/symbols/frame_names.h; of lines a struct
+ * line_codes_hdr: symbolizerd/symbols/line_codes.h), MSG_JOB_FAILED all. */
 #define JOB_WORDS_MAX	512
 struct msg_job {
 	uint32_t kind;			/* enum job_kind */

@@ -744,7 +744,7 @@ static int loader_files_opened(void *ctx, const struct job_process *p, int fd)
 }
 
 static void loader_files_names(void *ctx, const struct job_process *p,
-			       const struct frame_names *names, int result)
+			       const struct job_names *names, int result)
 {
 	struct loader_files *lf = ctx;
 	struct knowledge *k = lf->k;
@@ -759,15 +759,17 @@ static void loader_files_names(void *ctx, const struct job_process *p,
 		visits = &k->lines.visits;
 	else if (p->runtime == RUNTIME_NONE)
 		visits = &k->jit.visits;
-	visits_answer(visits, p->target, names, result, now_ns());
+	if (names && p->kind == JOB_LINES)
+		source_lines_answer(&k->lines, p->target, &names->codes, now_ns());
+	else
+		visits_answer(visits, p->target, names ? &names->names : NULL, result, now_ns());
 }
 
 static bool loader_files_symbols_room(void *ctx, uint32_t i, size_t len)
 {
 	struct knowledge *k = ((struct loader_files *)ctx)->k;
 
-	return executables_symbols_room(&k->exes, executables_get(&k->exes, i),
-					len, k->interval);
+	return executables_symbols_room(&k->exes, executables_get(&k->exes, i), len, k->interval);
 }
 
 static void loader_files_offence(void *ctx, int verdict)

@@ -57,7 +57,7 @@ static void status_fill(const struct status_clients *s, struct status *st)
 	st->hub.jit_full = k->jit.places.lost + k->jit.visits.lost + k->jit.closed +
 			   k->jit.early.closed;
 	st->hub.managed_read = k->managed.read;
-	st->hub.line_full = k->lines.places.lost + k->lines.visits.lost;
+	st->hub.line_full = k->lines.store.codes.lost + k->lines.visits.lost;
 	st->hub.line_visits = k->lines.visits.asked;
 	st->hub.line_answers = k->lines.answers;
 	st->hub.line_put_off = k->lines.put_off;

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "symbolizerd/jobs/job_process.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
+#include "ipc/sealed.h"
 #include "symbolizerd/knowledge/record.h"
 
 bool job_quarantine_has(const struct job_quarantine *q, const struct process_id *process,
@@ -58,4 +61,29 @@ struct job_process *job_process_make(const struct visit_question *q, enum job_ki
 		p->n_frames = job_process_frames(q);
 	memcpy(p->words, q->words, q->n * sizeof(*q->words));
 	return p;
+}
+
+int job_names_open(const struct job_process *p, int fd, struct job_names *ret)
+{
+	size_t least = sizeof(struct frame_names_hdr), most = FRAME_NAMES_BYTES_MAX;
+	int r;
+
+	if (p->kind == JOB_LINES) {
+		least = sizeof(struct line_codes_hdr);
+		most = LINE_CODES_BYTES_MAX;
+	}
+	if (sealed_map(fd, least, most, &ret->map, &ret->len) < 0)
+		return -EPROTO;
+	if (p->kind == JOB_LINES)
+		r = line_codes_open(ret->map, ret->len, p->n_frames, &ret->codes);
+	else
+		r = frame_names_open(ret->map, ret->len, p->n_frames, &ret->names);
+	if (r)
+		job_names_close(ret);
+	return r;
+}
+
+void job_names_close(struct job_names *n)
+{
+	munmap((void *)n->map, n->len);
 }

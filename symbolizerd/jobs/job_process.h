@@ -8,6 +8,8 @@
 
 #include "symbolizerd/jobs/job_queue.h"
 #include "symbolizerd/knowledge/visits.h"
+#include "symbolizerd/symbols/frame_names.h"
+#include "symbolizerd/symbols/line_codes.h"
 
 #define JOBS_QUARANTINE	64	/* processes; the oldest is tried again */
 #define JOBS_QUARANTINE_NS	VISITS_CLOSED_NS
@@ -32,6 +34,18 @@ uint32_t job_process_frames(const struct visit_question *q);
 
 /* A copy of the question; malloc'ed, NULL without memory. */
 struct job_process *job_process_make(const struct visit_question *q, enum job_kind kind);
+
+/* What a worker answers: by the job's kind one of the two. */
+struct job_names {
+	const void *map;
+	size_t len;
+	struct frame_names names;
+	struct line_codes codes;	/* JOB_LINES */
+};
+
+/* Judge an answer.  0 or -EPROTO. */
+int job_names_open(const struct job_process *p, int fd, struct job_names *ret);
+void job_names_close(struct job_names *n);
 
 static inline enum job_kind job_kind(const struct job *job)
 {

@@ -368,21 +368,12 @@ static int jobs_on_done(struct jobs *jobs, struct job_slot *slot, struct msg *ms
 static int jobs_on_names(struct jobs *jobs, struct job_slot *slot, const struct msg *msg)
 {
 	const struct job_process *p = slot->job.process;
-	struct frame_names names;
-	const void *map;
-	size_t len;
-	int r;
+	struct job_names names;
 
-	if (slot->state != SLOT_BUSY || !p ||
-	    sealed_map(msg->fds[0], sizeof(struct frame_names_hdr),
-		       FRAME_NAMES_BYTES_MAX, &map, &len) < 0)
+	if (slot->state != SLOT_BUSY || !p || job_names_open(p, msg->fds[0], &names))
 		return MSG_BAD_CONTENT;
-	r = frame_names_open(map, len, p->n_frames, &names);
-	if (r == 0)
-		jobs->ops->names(jobs->ctx, p, &names, 0);
-	munmap((void *)map, len);
-	if (r)
-		return MSG_BAD_CONTENT;
+	jobs->ops->names(jobs->ctx, p, &names, 0);
+	job_names_close(&names);
 	jobs_end(jobs, &slot->job, JOB_OK);
 	slot->state = SLOT_ANSWERED;
 	return MSG_OK;

@@ -41,7 +41,6 @@
 #include "symbolizerd/jobs/job_process.h"
 #include "symbolizerd/jobs/job_queue.h"
 #include "symbolizerd/jobs/job_slot.h"
-#include "symbolizerd/symbols/frame_names.h"
 #include "symbolizerd/worker/zygote.h"
 
 #define JOB_DEADLINE_NS	10000000000ULL	/* outside of tests */
@@ -64,14 +63,14 @@ struct jobs_ops {
 	 * -errno. */
 	int (*memory)(void *ctx, uint64_t id, const struct job_process *p);
 	/*
-	 * Names of p's frames (borrowed, as p is), result 0.  Or NULL: -errno,
+	 * Names of p's frames, or code of its file (borrowed, as p is), result 0.  Or NULL: -errno,
 	 * its memory is not to be had (-EAGAIN: now), or it is in quarantine
 	 * (-EPERM); or a job_verdict.  Once
 	 * for each that was added and not cancelled; must not add another.
 	 * May be NULL without jobs_add_process().
 	 */
 	void (*names)(void *ctx, const struct job_process *p,
-		      const struct frame_names *names, int result);
+		      const struct job_names *names, int result);
 	/* It takes long: loaderd is to go on without the answer. */
 	void (*pending)(void *ctx, uint32_t number);
 	/* The table of entry i is made, and its symbols are not: true, fd is owned

@@ -3,16 +3,11 @@
 
 #include <errno.h>
 #include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 #include <xxhash.h>
 
 #include "ipc/message_hub.h"
 
-#define PIECE_BYTES	16	/* of the allocator, about */
-
 _Static_assert(offsetof(struct line_place, entry) == 0, "entry comes first");
-_Static_assert(offsetof(struct line_function, entry) == 0, "likewise");
 _Static_assert(LINES_ASK <= JOB_WORDS_MAX, "a visit's places are a job");
 _Static_assert(LINES_LATE_GAP_MAX_NS + LINES_LATE_NS < LINES_IDLE_NS,
 	       "what waits is visited before its file is forgotten");
@@ -20,95 +15,6 @@ _Static_assert(LINES_LATE_GAP_MAX_NS + LINES_LATE_NS < LINES_IDLE_NS,
 void source_lines_share(struct source_lines *l, uint32_t percent, uint64_t now_ns)
 {
 	user_share_init(&l->share, percent, now_ns);
-}
-
-/* --- functions ---------------------------------------------------------------- */
-
-/* What a function is found by. */
-struct lines_key {
-	const struct symbol_place *at;
-	const char *system;
-	uint32_t owner;
-};
-
-static uint64_t source_lines_hash_function(const struct source_lines *l,
-					   const struct lines_key *k)
-{
-	const struct symbol_place *p = k->at;
-	uint64_t hash = XXH3_64bits_withSeed(p->name, strlen(p->name), l->seed + k->owner);
-
-	hash = XXH3_64bits_withSeed(k->system, strlen(k->system), hash + p->first_line);
-	return XXH3_64bits_withSeed(p->file, strlen(p->file), hash);
-}
-
-static bool source_lines_same_function(const void *entry, const void *key)
-{
-	const struct line_function *f = entry;
-	const struct lines_key *k = key;
-
-	return f->entry.owner == k->owner && f->first_line == k->at->first_line &&
-	       !strcmp(f->name, k->at->name) && !strcmp(f->system, k->system) &&
-	       !strcmp(f->file, k->at->file);
-}
-
-static struct line_function *source_lines_function_at(const struct source_lines *l, uint32_t i)
-{
-	return owner_cache_at(&l->functions, i);
-}
-
-static bool source_lines_function_dropped(void *ctx, uint32_t i)
-{
-	free(source_lines_function_at(ctx, i)->name);
-	return false;
-}
-
-static void source_lines_drop_function(struct source_lines *l, uint32_t i)
-{
-	struct line_function *f = source_lines_function_at(l, i);
-
-	f->refs--;
-	if (!f->refs)
-		owner_cache_drop(&l->functions, i);
-}
-
-/* A new one, or INDEX_NONE. */
-static uint32_t source_lines_add_function(struct source_lines *l, const struct lines_key *k)
-{
-	size_t len = strlen(k->at->name) + strlen(k->system) + strlen(k->at->file) + 3;
-	char *piece = malloc(len), *at;
-	struct line_function *f;
-	uint32_t i;
-
-	if (!piece)
-		return INDEX_NONE;
-	i = owner_cache_add_key(&l->functions, k->owner, source_lines_hash_function(l, k),
-				(uint32_t)len + PIECE_BYTES);
-	if (i == INDEX_NONE) {
-		free(piece);
-		return INDEX_NONE;
-	}
-	f = source_lines_function_at(l, i);
-	f->first_line = k->at->first_line;
-	f->refs = 1;
-	f->name = piece;
-	at = stpcpy(piece, k->at->name) + 1;
-	f->system = at;
-	at = stpcpy(at, k->system) + 1;
-	f->file = at;
-	strcpy(at, k->at->file);
-	return i;
-}
-
-static uint32_t source_lines_intern(struct source_lines *l, const struct symbol_place *p,
-				    uint32_t owner)
-{
-	struct lines_key k = { p, p->system ? p->system : "", owner };
-	uint32_t i = owner_cache_find(&l->functions, source_lines_hash_function(l, &k), &k);
-
-	if (i == INDEX_NONE)
-		return source_lines_add_function(l, &k);
-	source_lines_function_at(l, i)->refs++;
-	return i;
 }
 
 /* --- places ------------------------------------------------------------------- */
@@ -144,18 +50,9 @@ static uint32_t source_lines_place(const struct source_lines *l, uint32_t file, 
 	return owner_cache_find(&l->places, source_lines_hash_place(l, &k), &k);
 }
 
-/* What is known of it goes. */
 static bool source_lines_place_dropped(void *ctx, uint32_t i)
 {
-	struct source_lines *l = ctx;
-	struct line_place *p = source_lines_place_at(l, i);
-
-	for (uint32_t k = 0; k < p->n; k++)
-		source_lines_drop_function(l, p->v[k].function);
-	free(p->v);
-	p->v = NULL;
-	p->n = 0;
-	p->state = LINE_FREE;
+	source_lines_place_at(ctx, i)->file = 0;
 	return false;
 }
 
@@ -172,7 +69,6 @@ static uint32_t source_lines_add_place(struct source_lines *l, const struct exec
 	p = source_lines_place_at(l, i);
 	p->offset = off;
 	p->file = e->lines_id;
-	p->state = LINE_WANTED;
 	return i;
 }
 
@@ -229,7 +125,7 @@ static void source_lines_count(struct source_lines *l, struct line_place *p, uin
 {
 	struct visit_target *t = NULL;
 
-	if (!samples || p->state != LINE_WANTED || p->samples >= LINES_HOT)
+	if (!samples || p->samples >= LINES_HOT)
 		return;
 	if (samples > LINES_HOT)
 		samples = LINES_HOT;
@@ -240,33 +136,43 @@ static void source_lines_count(struct source_lines *l, struct line_place *p, uin
 		visits_hurry(&l->visits, t);
 }
 
+/* Is it known?  Then it was used. */
+static bool source_lines_known(struct source_lines *l, const struct executable *e, uint64_t off)
+{
+	uint32_t i = line_store_find(&l->store, e->lines_id, off);
+
+	if (i != INDEX_NONE)
+		line_store_use(&l->store, i, l->interval);
+	return i != INDEX_NONE;
+}
+
 void source_lines_want(struct source_lines *l, struct executable *e, uint64_t off,
 		       uint32_t samples, uint32_t interval, uint64_t now_ns)
 {
 	uint32_t i;
 
+	l->interval = interval;
 	if (e->no_lines)
 		executable_forget_lines(e);
 	if (!e->lines_id)
 		e->lines_id = source_lines_new_id(l);
-	i = source_lines_place(l, e->lines_id, off);
-	if (i != INDEX_NONE)
-		owner_cache_touch(&l->places, i);
-	else if (source_lines_ask_for(l, e, off, !l->late || samples >= LINES_HOT, now_ns))
-		i = source_lines_add_place(l, e, off);
-	if (i == INDEX_NONE)
+	if (source_lines_known(l, e, off))
 		return;
-	source_lines_place_at(l, i)->used = interval;
-	source_lines_count(l, source_lines_place_at(l, i), samples);
+	i = source_lines_place(l, e->lines_id, off);
+	if (i == INDEX_NONE &&
+	    source_lines_ask_for(l, e, off, !l->late || samples >= LINES_HOT, now_ns))
+		i = source_lines_add_place(l, e, off);
+	if (i != INDEX_NONE)
+		source_lines_count(l, source_lines_place_at(l, i), samples);
 }
 
 bool source_lines_wait(const struct source_lines *l, const struct executable *e, uint64_t off,
 		       uint64_t now_ns)
 {
-	uint32_t i = source_lines_place(l, e->lines_id, off);
 	const struct visit_target *t;
 
-	if (i == INDEX_NONE || source_lines_place_at(l, i)->state != LINE_WANTED)
+	if (source_lines_place(l, e->lines_id, off) == INDEX_NONE ||
+	    line_store_find(&l->store, e->lines_id, off) != INDEX_NONE)
 		return false;
 	t = source_lines_target(l, e->lines_id);
 	if (!t || t->asked)
@@ -280,21 +186,9 @@ bool source_lines_wait(const struct source_lines *l, const struct executable *e,
 uint32_t source_lines_find(const struct source_lines *l, const struct executable *e,
 			   uint64_t off, struct symbol_place ret[SYMBOL_DEPTH_MAX])
 {
-	uint32_t at = e->lines_id ? source_lines_place(l, e->lines_id, off) : INDEX_NONE;
-	const struct line_place *p;
+	uint32_t i = e->lines_id ? line_store_find(&l->store, e->lines_id, off) : INDEX_NONE;
 
-	if (at == INDEX_NONE)
-		return 0;
-	p = source_lines_place_at(l, at);
-	for (uint32_t i = 0; i < p->n; i++) {
-		const struct line_function *f = source_lines_function_at(l, p->v[i].function);
-
-		ret[i] = (struct symbol_place){
-			.name = f->name, .file = f->file, .first_line = f->first_line,
-			.line = p->v[i].line, .system = f->system[0] ? f->system : NULL,
-		};
-	}
-	return p->n;
+	return i == INDEX_NONE ? 0 : line_store_places(&l->store, i, off, ret);
 }
 
 /* The outermost has the name that the index has, whether or not its line is known. */
@@ -402,53 +296,56 @@ static int source_lines_ask(void *ctx, const struct visit_target *t, struct visi
 
 /* --- answers -------------------------------------------------------------------- */
 
-/* What is known of a place: so many names.  False: there is no room. */
-static bool source_lines_set(struct source_lines *l, uint32_t place,
-			     const struct frame_names *names, uint32_t first, uint32_t n)
+/* A place waits no more if there is a piece with it. */
+static bool source_lines_settle(void *ctx, const struct visit_target *t, const uint64_t *words)
 {
-	struct line_place *p = source_lines_place_at(l, place);
-	uint32_t bytes = (uint32_t)(n * sizeof(*p->v) + PIECE_BYTES);
+	struct symbol_place at[SYMBOL_DEPTH_MAX];
+	struct source_lines *l = ctx;
+	uint32_t file = (uint32_t)t->key.v[0];
+	uint32_t piece = line_store_find(&l->store, file, words[0]);
+	uint32_t i = source_lines_place(l, file, words[0]);
 
-	if (!owner_cache_resize(&l->places, place, bytes))
+	if (piece == INDEX_NONE)
 		return false;
-	p->v = malloc(n * sizeof(*p->v));
-	while (p->v && p->n < n) {
-		struct symbol_place at = frame_names_place(names, first + p->n);
-		uint32_t function = source_lines_intern(l, &at, p->entry.owner);
-
-		if (function == INDEX_NONE)
-			return false;
-		p->v[p->n] = (struct line_at){ function, at.line };
-		p->n++;
-	}
-	return p->v != NULL;
+	if (i != INDEX_NONE)
+		owner_cache_drop(&l->places, i);
+	if (line_store_places(&l->store, piece, words[0], at))
+		l->found++;
+	return true;
 }
 
+/* A place that was asked for: nothing is known of it, or it was lost and may be asked for
+ * anew.  Names come otherwise (source_lines_answer()). */
 static void source_lines_take_name(void *ctx, const struct visit_target *t,
 				   const uint64_t *words, const struct frame_names *names,
 				   uint32_t first, uint32_t n, int result)
 {
 	struct source_lines *l = ctx;
-	uint32_t i = source_lines_place(l, (uint32_t)t->key.v[0], words[0]);
-	struct symbol_place inner = { .name = "" };
-	bool there = true;
+	uint32_t file = (uint32_t)t->key.v[0], i = source_lines_place(l, file, words[0]);
 
-	if (i == INDEX_NONE || source_lines_place_at(l, i)->state != LINE_WANTED)
+	(void)names;
+	(void)first;
+	(void)n;
+	if (i == INDEX_NONE || source_lines_settle(l, t, words))
 		return;
-	source_lines_place_at(l, i)->state = LINE_KNOWN;
-	source_lines_place_at(l, i)->failed = result != 0;
-	if (n)
-		inner = frame_names_place(names, first);
-	if (result == VISIT_LOST) {
-		there = false;
-	} else if (n > 1 || inner.name[0] || inner.line) {
-		l->found++;
-		owner_cache_hold(&l->places, i);
-		there = source_lines_set(l, i, names, first, n);
-		owner_cache_touch(&l->places, i);
-	}
-	if (!there)
-		owner_cache_drop(&l->places, i);	/* it may be asked for anew */
+	owner_cache_drop(&l->places, i);
+	if (result != VISIT_LOST)
+		line_store_add_nothing(&l->store, file, t->owner, words[0], result != 0,
+				       l->interval);
+}
+
+void source_lines_answer(struct source_lines *l, uint32_t number, const struct line_codes *codes,
+			 uint64_t now_ns)
+{
+	const struct frame_names rest = { .left = codes->hdr.left };
+	struct visit_target *t = visits_find(&l->visits, number);
+
+	if (t && source_lines_exe(l, t) != EXECUTABLE_NONE)
+		line_store_add(&l->store, (uint32_t)t->key.v[0], t->owner, codes, l->interval);
+	visits_answer(&l->visits, number, &rest, 0, now_ns);
+	/* of the same functions */
+	if (t)
+		visits_settle(&l->visits, t, source_lines_settle);
 }
 
 /* What a visit to it says of later ones. */
@@ -505,13 +402,10 @@ static const struct visits_ops lines_ops = {
 void source_lines_init(struct source_lines *l, uint64_t seed, const struct executables *exes)
 {
 	*l = (struct source_lines){ .seed = seed, .exes = exes };
+	line_store_init(&l->store, seed, LINES_BYTES);
 	l->places = (struct owner_cache){
-		.size = sizeof(struct line_place), .max = LINES_BYTES, .seed = seed,
+		.size = sizeof(struct line_place), .payer = &l->store.codes, .seed = seed,
 		.same = source_lines_same_place, .dropped = source_lines_place_dropped, .ctx = l,
-	};
-	l->functions = (struct owner_cache){
-		.size = sizeof(struct line_function), .payer = &l->places, .seed = seed,
-		.same = source_lines_same_function, .dropped = source_lines_function_dropped, .ctx = l,
 	};
 	visits_init(&l->visits, &lines_rules, &lines_ops, l, seed);
 }
@@ -520,7 +414,7 @@ void source_lines_fini(struct source_lines *l)
 {
 	visits_fini(&l->visits);
 	owner_cache_fini(&l->places);
-	owner_cache_fini(&l->functions);
+	line_store_fini(&l->store);
 	source_lines_init(l, l->seed, l->exes);
 }
 
@@ -542,11 +436,5 @@ void source_lines_used(struct source_lines *l, uint32_t owner, uint64_t cpu_ns)
 void source_lines_sweep(struct source_lines *l, uint32_t interval, uint64_t now_ns)
 {
 	visits_sweep(&l->visits, now_ns);
-	for (uint32_t i = 0; i < l->places.n; i++) {
-		const struct line_place *p = source_lines_place_at(l, i);
-
-		if (p->state == LINE_KNOWN && (interval - p->used >= LINES_IDLE ||
-					       (p->failed && interval % LINES_IDLE == 0)))
-			owner_cache_drop(&l->places, i);
-	}
+	line_store_sweep(&l->store, interval, LINES_IDLE);
 }

@@ -3,8 +3,9 @@
  * source_lines - functions and lines at places in files, from their DWARF
  *
  * A worker says of an executable whether it, or its debug file, has DWARF.  Then what
- * samples meet in it is asked for, place by place, many at once in a visit; the answers
- * are kept while they are used.
+ * samples meet in it is asked for, many places at once in a visit.  The answer has the whole
+ * function of each, which is kept while it is used: its other places are known when samples
+ * meet them first.
  *
  * A file is a target of visits (visits.h).  All visits have a share of one CPU, each user
  * the same part of it, and a user who uses more is charged for it (user_share.h).  A
@@ -12,7 +13,7 @@
  * one with a symbol table of its own when its debug file comes later (debug_files.h).  One
  * whose visit killed its worker is, after LINES_KILLED_NS, and each time later.
  *
- * The memory of places, with their functions, is shared by users (owner_cache.h).
+ * The memory of all is shared by users (line_store.h).
  */
 #ifndef SYMBOLIZERD_KNOWLEDGE_SOURCE_LINES_H
 #define SYMBOLIZERD_KNOWLEDGE_SOURCE_LINES_H
@@ -22,11 +23,12 @@
 #include <stdint.h>
 
 #include "symbolizerd/knowledge/executable.h"
+#include "symbolizerd/knowledge/line_store.h"
 #include "symbolizerd/knowledge/owner_cache.h"
 #include "symbolizerd/knowledge/user_share.h"
 #include "symbolizerd/knowledge/visits.h"
 
-#define LINES_BYTES	(16u << 20)	/* of all places, with functions */
+#define LINES_BYTES	(16u << 20)	/* of all that is known, and of places */
 #define LINES_FILES	256u		/* with places that wait */
 #define LINES_WAITING	4096u		/* places */
 #define LINES_ASK	512u		/* of a visit, and of a file that wait */
@@ -50,37 +52,12 @@
 #define LINES_IDLE_NS	300000000000ULL	/* of a file */
 #define LINES_PERCENT	2		/* of one CPU, for the workers, by default */
 
-enum line_state {
-	LINE_FREE = 0,
-	LINE_WANTED,
-	LINE_KNOWN,		/* also when nothing is known of it */
-};
-
-/* A function, the same for all places of one owner. */
-struct line_function {
-	struct cache_entry entry;	/* first */
-	char *name;		/* owned, the next two in the same piece */
-	const char *system;	/* "": as .name */
-	const char *file;	/* "": unknown */
-	uint32_t first_line;
-	uint32_t refs;
-};
-
-struct line_at {
-	uint32_t function, line;
-};
-
-/* A place in a file. */
+/* A place in a file that is wanted. */
 struct line_place {
 	struct cache_entry entry;	/* first */
 	uint64_t offset;
 	uint32_t file;		/* executable.lines_id */
-	uint32_t used;		/* interval of the last sample */
-	uint8_t state;		/* enum line_state */
-	uint8_t n;
-	uint8_t failed;		/* nothing was read: it is forgotten with the next that idle */
-	uint8_t samples;	/* up to LINES_HOT, while it is wanted */
-	struct line_at *v;	/* the innermost first; owned; NULL: nothing is known */
+	uint8_t samples;	/* up to LINES_HOT */
 };
 
 /* What is kept of a target. */
@@ -96,8 +73,9 @@ struct source_lines {
 	uint32_t last_id;
 	struct visits visits;
 	struct line_file files[LINES_FILES];	/* of .visits, by slot */
-	struct owner_cache places;
-	struct owner_cache functions;	/* charged to the same owners */
+	struct line_store store;	/* what is known */
+	struct owner_cache places;	/* what is not; charged to the same owners */
+	uint32_t interval;	/* of the last sample */
 	struct user_share share;	/* .percent 0: nothing is asked for */
 	bool late;
 	const struct executables *exes;	/* borrowed */
@@ -155,6 +133,10 @@ uint32_t source_lines_find(const struct source_lines *l, const struct executable
 /* As a name source: the functions of a place that the symbol index does not know as
  * exactly. */
 extern const struct name_source source_lines_source;
+
+/* The answer to a question: code of its file, the words that are left. */
+void source_lines_answer(struct source_lines *l, uint32_t number, const struct line_codes *codes,
+			 uint64_t now_ns);
 
 /* A visit for this user has used so much CPU time. */
 void source_lines_used(struct source_lines *l, uint32_t owner, uint64_t cpu_ns);

@@ -534,3 +534,14 @@ void visits_answer(struct visits *m, uint32_t number, const struct frame_names *
 	t->asked = 0;
 	visits_remove(m, t, 0, done);
 }
+
+void visits_settle(struct visits *m, struct visit_target *t,
+		   bool (*has)(void *ctx, const struct visit_target *t, const uint64_t *words))
+{
+	for (uint32_t i = visits_frames(m, t); i-- > t->asked;) {
+		if (has(m->ctx, t, &t->words.v[i * m->rules->frame_words]))
+			visits_remove(m, t, i, 1);
+	}
+	if (visits_frames(m, t) == t->asked)
+		t->urgent = false;
+}

@@ -200,6 +200,11 @@ bool visits_due(const struct visits *m, const struct visit_target *t, uint64_t u
 void visits_answer(struct visits *m, uint32_t number, const struct frame_names *names,
 		   int result, uint64_t now_ns);
 
+/* Frames that wait, and are not asked for, wait no more if the client has a name: has() may
+ * forget them itself, and is not told again. */
+void visits_settle(struct visits *m, struct visit_target *t,
+		   bool (*has)(void *ctx, const struct visit_target *t, const uint64_t *words));
+
 /* With this result a question is only delayed, and asked again. */
 bool visits_delayed(int result);
 

@@ -96,8 +96,7 @@ struct dwarf_chain {
 	uint64_t vaddr;
 };
 
-/* A block without addresses only groups its entries. */
-static bool dwarf_block_is_open(Dwarf_Die *die)
+bool dwarf_block_is_open(Dwarf_Die *die)
 {
 	return !dwarf_hasattr(die, DW_AT_low_pc) && !dwarf_hasattr(die, DW_AT_ranges);
 }
@@ -155,6 +154,22 @@ uint32_t dwarf_functions_at(struct dwarf_functions *f, Dwarf_Die *unit, uint64_t
 		return 0;
 	dwarf_chain_find(f, &c, &ret[0], 0);
 	return c.n;
+}
+
+bool dwarf_functions_narrow(struct dwarf_functions *f, Dwarf_Die *unit, uint64_t vaddr,
+			    struct dwarf_span *s, Dwarf_Die *ret)
+{
+	struct dwarf_unit *u;
+	const struct dwarf_range *r;
+
+	dwarf_functions_find(f, unit, vaddr);
+	u = dwarf_functions_unit(f, unit);
+	if (!u) {
+		*s = (struct dwarf_span){ vaddr, vaddr + 1 };
+		return false;
+	}
+	r = dwarf_ranges_narrow(&u->functions, vaddr, s);
+	return r && dwarf_offdie(dwarf_cu_getdwarf(unit->cu), r->die, ret);
 }
 
 void dwarf_functions_fini(struct dwarf_functions *f)

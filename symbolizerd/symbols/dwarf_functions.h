@@ -33,6 +33,15 @@ struct dwarf_functions {
  */
 uint32_t dwarf_functions_at(struct dwarf_functions *f, Dwarf_Die *unit, uint64_t vaddr,
 			    Dwarf_Die ret[SYMBOL_DEPTH_MAX]);
+
+/* Only the function.  s, in which the address is, becomes the part of it that belongs to it,
+ * or, without one, to none.  False: there is none. */
+bool dwarf_functions_narrow(struct dwarf_functions *f, Dwarf_Die *unit, uint64_t vaddr,
+			    struct dwarf_span *s, Dwarf_Die *ret);
+
+/* A block without addresses only groups its entries. */
+bool dwarf_block_is_open(Dwarf_Die *die);
+
 void dwarf_functions_fini(struct dwarf_functions *f);
 
 #endif /* SYMBOLIZERD_SYMBOLS_DWARF_FUNCTIONS_H */

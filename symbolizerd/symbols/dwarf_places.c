@@ -3,30 +3,20 @@
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
-#include <endian.h>
 #include <setjmp.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
+#include "common/bisect.h"
 #include "common/hash_table.h"
 #include "common/vector.h"
 #include "ipc/message_hub.h"
-#include "symbolizerd/elf/elf_file.h"
 #include "symbolizerd/symbols/demangle.h"
 #include "symbolizerd/symbols/dwarf_functions.h"
+#include "symbolizerd/symbols/dwarf_image.h"
+#include "symbolizerd/symbols/dwarf_inlined.h"
 #include "symbolizerd/symbols/split_units.h"
-
-/* An ELF file, mapped, and its DWARF. */
-struct dwarf_image {
-	void *map;		/* NULL: none */
-	size_t len;
-	Elf *elf;
-	Dwarf *dbg;		/* unless it is split DWARF */
-	struct split_file split;	/* if it is */
-};
 
 /* A string made of one or two others, which are not moved. */
 struct dwarf_made {
@@ -46,6 +36,29 @@ struct dwarf_units {
 	bool begun, read;
 };
 
+/* The piece of code that was asked for last. */
+struct dwarf_piece {
+	Dwarf_Die unit, function;
+	uint64_t low;		/* where the unit's code begins that it is in */
+	bool known, has_function;	/* .known: a unit has it */
+	struct dwarf_inlined inlined;
+	VECTOR(uint64_t) at;
+};
+
+struct dwarf_spot {
+	const char *file;	/* "": unknown */
+	uint32_t line;
+};
+
+/* What an entry of a function or a call says itself. */
+struct dwarf_said {
+	const void *die;	/* where it is; NULL: none */
+	struct symbol_place place;	/* without a line; the file and line of the declaration */
+	struct dwarf_spot call;	/* of an inlined call */
+};
+
+#define DWARF_SAID	512	/* recent ones */
+
 struct dwarf_places {
 	struct dwarf_image main, alt, package;
 	VECTOR(struct dwarf_image) dwos;
@@ -55,14 +68,16 @@ struct dwarf_places {
 	struct dwarf_units units;
 	struct dwarf_functions functions;
 	struct split_units split;
+	struct dwarf_piece piece;
+	struct dwarf_said said[DWARF_SAID];
+	const char *row_file, *row_path;	/* of the last row */
+	const void *row_unit;
 	Dwarf_CU *skeleton;	/* of the current unit: its line table has the files */
 	uint32_t steps;
 	VECTOR(struct dwarf_made) made;
 	struct hash_table by_parts;
 	bool dead;		/* libdw had no memory: it must not be used again */
 };
-
-/* --- files -------------------------------------------------------------------- */
 
 /* libdw has no other way to fail without memory: it jumps here. */
 static _Thread_local jmp_buf dwarf_no_memory;
@@ -72,172 +87,22 @@ __attribute__((noreturn)) static void dwarf_oom(void)
 	longjmp(dwarf_no_memory, 1);
 }
 
-/* What begins a compressed section: of the older form a .zdebug. */
-union dwarf_compressed {
-	Elf64_Chdr chdr;
-	struct {
-		char zlib[4];		/* "ZLIB" */
-		uint64_t size;		/* big endian */
-	} __attribute__((packed)) old;
-};
-
-/* Uncompressed bytes of a section; 0: it is not compressed. */
-static int dwarf_inflated(const struct elf_file *f, const Elf64_Shdr *s, uint64_t *ret)
-{
-	bool old = s->sh_name < f->names_len && !strncmp(f->names + s->sh_name, ".zdebug", 7);
-	union dwarf_compressed head;
-	struct elf_bytes b;
-	int r;
-
-	*ret = 0;
-	if (s->sh_type == SHT_NOBITS || !(old || s->sh_flags & SHF_COMPRESSED))
-		return JOB_OK;
-	r = elf_file_read(f, s->sh_offset, old ? sizeof(head.old) : sizeof(head.chdr), &b);
-	if (r)
-		return r;
-	memcpy(&head, b.data, b.len);
-	elf_bytes_free(&b);
-	*ret = head.chdr.ch_size;
-	if (old)
-		*ret = be64toh(head.old.size);
-	if (*ret > ELF_INFLATE_FREE && *ret / ELF_INFLATE_RATIO > s->sh_size)
-		return JOB_TOO_LARGE;
-	return JOB_OK;
-}
-
-/* DWARF sections that are read.  Variables, macros and tables of names are not: libdw would
- * uncompress them, too. */
-static const char *const dwarf_read[] = {
-	"info", "types", "abbrev", "line", "line_str", "str", "str_offsets", "addr", "aranges",
-	"ranges", "rnglists",
-};
-
-static bool dwarf_hidden(const struct elf_file *f, const Elf64_Shdr *s)
-{
-	const char *name = s->sh_name < f->names_len ? f->names + s->sh_name : "";
-
-	if (!strncmp(name, ".debug_", 7))
-		name += 7;
-	else if (!strncmp(name, ".zdebug_", 8))
-		name += 8;
-	else
-		return false;
-	for (size_t i = 0; i < sizeof(dwarf_read) / sizeof(dwarf_read[0]); i++) {
-		if (!strcmp(name, dwarf_read[i]))
-			return false;
-	}
-	return true;
-}
-
-/* What is not read has no bytes, for us and for libdw. */
-static void dwarf_hide(struct elf_file *f)
-{
-	for (uint32_t i = 0; i < f->n_shdrs; i++) {
-		if (dwarf_hidden(f, &f->shdrs[i]))
-			f->shdrs[i].sh_type = SHT_NOBITS;
-	}
-}
-
-/* Does it have DWARF (*any), and is that small enough? */
-static int dwarf_image_check(const struct elf_file *f, bool split, bool *any)
-{
-	uint64_t sum = 0, n;
-	int r;
-
-	*any = elf_file_find(f, split ? ".debug_info.dwo" : ".debug_info") ||
-	       elf_file_find(f, split ? ".zdebug_info.dwo" : ".zdebug_info");
-	for (uint32_t i = 0; *any && i < f->n_shdrs; i++) {
-		r = dwarf_inflated(f, &f->shdrs[i], &n);
-		if (r)
-			return r;
-		if (n > DWARF_INFLATED_MAX - sum)
-			return JOB_TOO_LARGE;
-		sum += n;
-	}
-	return JOB_OK;
-}
-
-/* libelf writes into the headers of sections that it uncompresses. */
-static int dwarf_headers_writable(const struct dwarf_image *m, const struct elf_file *f)
-{
-	uint64_t begin = f->ehdr.e_shoff & ~((uint64_t)sysconf(_SC_PAGESIZE) - 1);
-	uint64_t end = f->ehdr.e_shoff + f->n_shdrs * sizeof(Elf64_Shdr);
-
-	return mprotect((char *)m->map + begin, end - begin, PROT_READ | PROT_WRITE);
-}
-
-/* In the mapped headers each section has the type that it has in f. */
-static void dwarf_headers_typed(const struct dwarf_image *m, const struct elf_file *f)
-{
-	char *at = (char *)m->map + f->ehdr.e_shoff + offsetof(Elf64_Shdr, sh_type);
-
-	for (uint32_t i = 0; i < f->n_shdrs; i++)
-		memcpy(at + i * sizeof(Elf64_Shdr), &f->shdrs[i].sh_type,
-		       sizeof(f->shdrs[i].sh_type));
-}
-
-static int dwarf_image_map(struct dwarf_image *m, const struct elf_file *f, bool split)
-{
-	m->map = mmap(NULL, f->size, PROT_READ, MAP_PRIVATE, f->fd, 0);
-	if (m->map == MAP_FAILED) {
-		m->map = NULL;
-		return JOB_TOO_LARGE;
-	}
-	m->len = f->size;
-	/* no read-ahead, which would read all of a large file for the headers of its
-	 * units */
-	madvise(m->map, m->len, MADV_RANDOM);
-	if (dwarf_headers_writable(m, f))
-		return JOB_NO_MEMORY;
-	dwarf_headers_typed(m, f);
-	elf_version(EV_CURRENT);
-	m->elf = elf_memory(m->map, m->len);
-	if (!m->elf)
-		return JOB_CORRUPT;
-	if (split) {
-		split_file_init(&m->split, m->elf);
-		return JOB_OK;
-	}
-	m->dbg = dwarf_begin_elf(m->elf, DWARF_C_READ, NULL);
-	if (!m->dbg)
-		return JOB_CORRUPT;
-	dwarf_new_oom_handler(m->dbg, dwarf_oom);
-	return JOB_OK;
-}
-
-/* split: a .dwo file or a package. */
-static int dwarf_image_open(struct dwarf_image *m, int fd, bool split)
-{
-	struct elf_file f;
-	bool any = false;
-	int r = elf_file_open(&f, fd);
-
-	if (!r && !split)
-		dwarf_hide(&f);
-	if (!r)
-		r = dwarf_image_check(&f, split, &any);
-	if (!r && any)
-		r = dwarf_image_map(m, &f, split);
-	elf_file_close(&f);
-	return r;
-}
-
-static void dwarf_image_close(struct dwarf_image *m)
-{
-	if (m->dbg)
-		dwarf_end(m->dbg);
-	if (m->elf)
-		elf_end(m->elf);
-	if (m->map)
-		munmap(m->map, m->len);
-}
-
 /* --- units -------------------------------------------------------------------- */
+
+/* s becomes the part of it that is in the other one. */
+static void dwarf_span_cut(struct dwarf_span *s, uint64_t low, uint64_t high)
+{
+	if (low > s->low)
+		s->low = low;
+	if (high < s->high)
+		s->high = high;
+}
 
 /* By .debug_aranges. */
 static bool dwarf_units_arange(struct dwarf_units *u, uint64_t vaddr, Dwarf_Die *ret,
-			       uint64_t *low)
+			       uint64_t *low, struct dwarf_span *s)
 {
+	Dwarf_Word len;
 	Dwarf_Arange *a;
 	Dwarf_Off die;
 	size_t n;
@@ -248,8 +113,10 @@ static bool dwarf_units_arange(struct dwarf_units *u, uint64_t vaddr, Dwarf_Die 
 	if (!u->aranges)
 		return false;
 	a = dwarf_getarange_addr(u->aranges, vaddr);
-	return a && !dwarf_getarangeinfo(a, low, NULL, &die) &&
-	       dwarf_offdie(u->dbg, die, ret);
+	if (!a || dwarf_getarangeinfo(a, low, &len, &die) || !dwarf_offdie(u->dbg, die, ret))
+		return false;
+	dwarf_span_cut(s, *low, *low + len);
+	return true;
 }
 
 static void dwarf_units_read(struct dwarf_units *u)
@@ -267,16 +134,18 @@ static void dwarf_units_read(struct dwarf_units *u)
 	}
 }
 
-/* The unit's entry, and where that part of its code begins that has the address. */
-static bool dwarf_units_find(struct dwarf_units *u, uint64_t vaddr, Dwarf_Die *ret, uint64_t *low)
+/* The unit's entry, and where that part of its code begins that has the address.  s, in
+ * which it is, becomes the part of it that belongs to this unit, or to none. */
+static bool dwarf_units_find(struct dwarf_units *u, uint64_t vaddr, Dwarf_Die *ret, uint64_t *low,
+			     struct dwarf_span *s)
 {
 	const struct dwarf_range *r;
 
-	if (dwarf_units_arange(u, vaddr, ret, low))
+	if (dwarf_units_arange(u, vaddr, ret, low, s))
 		return true;
 	if (!u->read)
 		dwarf_units_read(u);
-	r = dwarf_ranges_find(&u->ranges, vaddr);
+	r = dwarf_ranges_narrow(&u->ranges, vaddr, s);
 	if (!r)
 		return false;
 	*low = r->low;
@@ -346,6 +215,15 @@ void dwarf_places_split(struct dwarf_places *d, dwarf_open_fn fn, void *arg)
 	d->split.find = dwarf_split_find;
 }
 
+static int dwarf_places_image(struct dwarf_image *m, int fd)
+{
+	int r = dwarf_image_open(m, fd, false);
+
+	if (m->dbg)
+		dwarf_new_oom_handler(m->dbg, dwarf_oom);
+	return r;
+}
+
 int dwarf_places_open(int fd, int alt_fd, struct dwarf_places **ret)
 {
 	struct dwarf_places *d = calloc(1, sizeof(*d));
@@ -353,9 +231,9 @@ int dwarf_places_open(int fd, int alt_fd, struct dwarf_places **ret)
 
 	if (!d)
 		return JOB_NO_MEMORY;
-	r = dwarf_image_open(&d->main, fd, false);
+	r = dwarf_places_image(&d->main, fd);
 	/* without it, the parts that were moved there have no names */
-	if (!r && d->main.dbg && alt_fd >= 0 && !dwarf_image_open(&d->alt, alt_fd, false) &&
+	if (!r && d->main.dbg && alt_fd >= 0 && !dwarf_places_image(&d->alt, alt_fd) &&
 	    d->alt.dbg)
 		dwarf_setalt(d->main.dbg, d->alt.dbg);
 	if (r) {
@@ -375,6 +253,8 @@ void dwarf_places_close(struct dwarf_places *d)
 {
 	dwarf_units_fini(&d->units);
 	dwarf_functions_fini(&d->functions);
+	dwarf_inlined_fini(&d->piece.inlined);
+	free(d->piece.at.v);
 	split_units_fini(&d->split, d->dead);
 	if (!d->dead) {
 		dwarf_image_close(&d->main);
@@ -504,10 +384,16 @@ static void dwarf_name(struct dwarf_places *d, Dwarf_Die *die, struct symbol_pla
 
 /* --- places ------------------------------------------------------------------- */
 
-struct dwarf_spot {
-	const char *file;	/* "": unknown */
-	uint32_t line;
-};
+/* Of a row's file: mostly that of the row before. */
+static const char *dwarf_row_path(struct dwarf_places *d, Dwarf_Die *unit, const char *file)
+{
+	if (file == d->row_file && unit->addr == d->row_unit)
+		return d->row_path;
+	d->row_file = file;
+	d->row_unit = unit->addr;
+	d->row_path = dwarf_path(d, unit, file);
+	return d->row_path;
+}
 
 /* libdw sorts the rows of all sequences of a unit, and may give the last row of one that
  * ended before the address, such as a function at 0 that the linker dropped.  low:
@@ -524,7 +410,7 @@ static struct dwarf_spot dwarf_row(struct dwarf_places *d, Dwarf_Die *unit, uint
 		return s;
 	if (!dwarf_lineno(row, &line) && line > 0)
 		s.line = (uint32_t)line;
-	s.file = dwarf_path(d, unit, dwarf_linesrc(row, NULL, NULL));
+	s.file = dwarf_row_path(d, unit, dwarf_linesrc(row, NULL, NULL));
 	return s;
 }
 
@@ -568,17 +454,31 @@ static struct dwarf_spot dwarf_call(struct dwarf_places *d, Dwarf_Die *die)
 	};
 }
 
-/* A function at a spot. */
-static struct symbol_place dwarf_place(struct dwarf_places *d, Dwarf_Die *die,
-				       const struct dwarf_spot *s)
+static const struct dwarf_said *dwarf_say(struct dwarf_places *d, Dwarf_Die *die)
 {
+	struct dwarf_said *s = &d->said[((uintptr_t)die->addr >> 3) % DWARF_SAID];
 	Dwarf_Attribute a;
-	const char *file = dwarf_file(d, dwarf_attr_integrate(die, DW_AT_decl_file, &a));
-	struct symbol_place p = { .file = s->file[0] ? s->file : file, .line = s->line };
 
-	if (!strcmp(file, p.file))
-		p.first_line = dwarf_number(die, DW_AT_decl_line);
-	dwarf_name(d, die, &p);
+	if (s->die == die->addr)
+		return s;
+	*s = (struct dwarf_said){ .die = die->addr };
+	s->place.file = dwarf_file(d, dwarf_attr_integrate(die, DW_AT_decl_file, &a));
+	s->place.first_line = dwarf_number(die, DW_AT_decl_line);
+	dwarf_name(d, die, &s->place);
+	s->call = dwarf_call(d, die);
+	return s;
+}
+
+/* A function at a spot. */
+static struct symbol_place dwarf_place(const struct dwarf_said *said, const struct dwarf_spot *s)
+{
+	struct symbol_place p = said->place;
+
+	p.line = s->line;
+	if (s->file[0] && strcmp(said->place.file, s->file)) {
+		p.file = s->file;
+		p.first_line = 0;
+	}
 	return p;
 }
 
@@ -595,32 +495,42 @@ static uint32_t dwarf_chain(struct dwarf_places *d, Dwarf_Die *unit, uint64_t va
 	return dwarf_functions_at(&u->functions, &u->die, vaddr, ret);
 }
 
-static uint32_t dwarf_places_make(struct dwarf_places *d, uint64_t vaddr,
-				  struct symbol_place ret[SYMBOL_DEPTH_MAX])
+/* What is known where this chain of functions is at a spot. */
+static uint32_t dwarf_places_make(struct dwarf_places *d, struct dwarf_spot s, Dwarf_Die *chain,
+				  uint32_t n, struct symbol_place ret[SYMBOL_DEPTH_MAX])
 {
-	Dwarf_Die chain[SYMBOL_DEPTH_MAX], unit;
-	struct dwarf_spot s;
-	uint32_t n, m = 0;
-	uint64_t low;
+	uint32_t m = 0;
 
-	if (!dwarf_units_find(&d->units, vaddr, &unit, &low))
-		return 0;
-	s = dwarf_row(d, &unit, low, vaddr);
-	n = dwarf_chain(d, &unit, vaddr, chain);
 	for (uint32_t i = 0; i < n; i++) {
-		Dwarf_Die *die = &chain[n - 1 - i];
+		const struct dwarf_said *said = dwarf_say(d, &chain[n - 1 - i]);
 
-		ret[m] = dwarf_place(d, die, &s);
+		ret[m] = dwarf_place(said, &s);
 		/* the name of an inlined function may be in a file that is missing */
 		if (ret[m].name[0] || i + 1 == n)
 			m++;
 		if (i + 1 < n)
-			s = dwarf_call(d, die);
+			s = said->call;
 	}
 	if (m || (!s.line && !s.file[0]))
 		return m;
 	ret[0] = (struct symbol_place){ .name = "", .file = s.file, .line = s.line };
 	return 1;
+}
+
+static uint32_t dwarf_places_find(struct dwarf_places *d, uint64_t vaddr,
+				  struct symbol_place ret[SYMBOL_DEPTH_MAX])
+{
+	struct dwarf_span all = { 0, UINT64_MAX };
+	Dwarf_Die chain[SYMBOL_DEPTH_MAX], unit;
+	struct dwarf_spot s;
+	uint64_t low;
+	uint32_t n;
+
+	if (!dwarf_units_find(&d->units, vaddr, &unit, &low, &all))
+		return 0;
+	s = dwarf_row(d, &unit, low, vaddr);
+	n = dwarf_chain(d, &unit, vaddr, chain);
+	return dwarf_places_make(d, s, chain, n, ret);
 }
 
 uint32_t dwarf_places_at(struct dwarf_places *d, uint64_t vaddr,
@@ -632,5 +542,169 @@ uint32_t dwarf_places_at(struct dwarf_places *d, uint64_t vaddr,
 		d->dead = true;
 		return 0;
 	}
-	return dwarf_places_make(d, vaddr, ret);
+	return dwarf_places_find(d, vaddr, ret);
+}
+
+/* --- pieces of code --------------------------------------------------------------- */
+
+static bool dwarf_piece_add(struct dwarf_places *d, const struct dwarf_span *s, uint64_t vaddr)
+{
+	struct dwarf_piece *p = &d->piece;
+
+	if (vaddr <= s->low || vaddr >= s->high ||
+	    (p->at.n && p->at.v[p->at.n - 1] == vaddr))
+		return true;
+	return vector_push(&p->at, vaddr);
+}
+
+static uint64_t dwarf_line_address(Dwarf_Lines *lines, size_t i)
+{
+	Dwarf_Addr at = 0;
+
+	(void)dwarf_lineaddr(dwarf_onesrcline(lines, i), &at);
+	return at;
+}
+
+/* Where rows of the line table begin: they are in order. */
+static bool dwarf_piece_rows(struct dwarf_places *d, const struct dwarf_span *s)
+{
+	Dwarf_Lines *lines;
+	uint64_t at;
+	size_t n;
+
+	if (dwarf_getsrclines(&d->piece.unit, &lines, &n))
+		return true;
+	if (n > UINT32_MAX)
+		return false;
+	for (size_t i = bisect(mid, (uint32_t)n, dwarf_line_address(lines, mid) <= s->low);
+	     i < n && (at = dwarf_line_address(lines, i)) < s->high; i++) {
+		if (!d->steps || !dwarf_piece_add(d, s, at))
+			return false;
+		d->steps--;
+	}
+	return true;
+}
+
+static bool dwarf_piece_calls(struct dwarf_places *d, const struct dwarf_span *s)
+{
+	const struct dwarf_inlined *t = &d->piece.inlined;
+
+	for (uint32_t i = 0; i < t->ranges.n; i++) {
+		if (!dwarf_piece_add(d, s, t->ranges.v[i].low) ||
+		    !dwarf_piece_add(d, s, t->ranges.v[i].high))
+			return false;
+	}
+	return true;
+}
+
+/* The function with the address, or none, and what is inlined there. */
+static bool dwarf_piece_function(struct dwarf_places *d, uint64_t vaddr, struct dwarf_span *s)
+{
+	struct dwarf_piece *p = &d->piece;
+	struct split_unit *u = split_units_get(&d->split, &p->unit);
+	struct dwarf_functions *f = &d->functions;
+	Dwarf_Die *unit = &p->unit;
+
+	d->skeleton = NULL;
+	if (u) {
+		f = &u->functions;
+		unit = &u->die;
+		d->skeleton = p->unit.cu;
+	}
+	p->inlined.entries.n = 0;
+	p->inlined.ranges.n = 0;
+	p->has_function = dwarf_functions_narrow(f, unit, vaddr, s, &p->function);
+	return !p->has_function || dwarf_inlined_read(&p->inlined, f, &p->function);
+}
+
+static int dwarf_address_order(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	if (x == y)
+		return 0;
+	return x < y ? -1 : 1;
+}
+
+/* Each address once, in order; those around vaddr, max of them. */
+static void dwarf_piece_choose(struct dwarf_piece *p, uint64_t vaddr, uint32_t max,
+			       struct dwarf_code *ret)
+{
+	uint32_t n = 0, first = 0, before;
+
+	qsort(p->at.v, p->at.n, sizeof(*p->at.v), dwarf_address_order);
+	for (uint32_t i = 0; i < p->at.n; i++) {
+		if (!n || p->at.v[i] != p->at.v[n - 1])
+			p->at.v[n++] = p->at.v[i];
+	}
+	before = bisect(mid, n, p->at.v[mid] <= vaddr);
+	if (before > max / 2 + 1)
+		first = before - (max / 2 + 1);
+	ret->at = p->at.v + first;
+	ret->n = n - first;
+	ret->span.low = ret->at[0];
+	if (ret->n > max) {
+		ret->n = max;
+		ret->span.high = ret->at[max];
+	}
+}
+
+static bool dwarf_piece_find(struct dwarf_places *d, uint64_t vaddr, uint32_t max,
+			     struct dwarf_code *ret)
+{
+	struct dwarf_piece *p = &d->piece;
+	struct dwarf_span *s = &ret->span;
+
+	p->at.n = 0;
+	p->known = dwarf_units_find(&d->units, vaddr, &p->unit, &p->low, s);
+	if (p->known && !dwarf_piece_function(d, vaddr, s))
+		return false;
+	if (!vector_push(&p->at, s->low))
+		return false;
+	if (p->known && (!dwarf_piece_rows(d, s) || !dwarf_piece_calls(d, s)))
+		return false;
+	dwarf_piece_choose(p, vaddr, max, ret);
+	return true;
+}
+
+bool dwarf_places_around(struct dwarf_places *d, uint64_t vaddr, uint32_t max,
+			 struct dwarf_code *ret)
+{
+	if (!d->main.dbg || d->dead)
+		return false;
+	if (setjmp(dwarf_no_memory)) {
+		d->dead = true;
+		return false;
+	}
+	return dwarf_piece_find(d, vaddr, max, ret);
+}
+
+static uint32_t dwarf_piece_at(struct dwarf_places *d, uint64_t vaddr,
+			       struct symbol_place ret[SYMBOL_DEPTH_MAX])
+{
+	Dwarf_Die chain[SYMBOL_DEPTH_MAX];
+	struct dwarf_piece *p = &d->piece;
+	struct dwarf_spot s;
+	uint32_t n = 0;
+
+	if (!p->known)
+		return 0;
+	s = dwarf_row(d, &p->unit, p->low, vaddr);
+	if (p->has_function) {
+		chain[0] = p->function;
+		n = 1 + dwarf_inlined_at(&p->inlined, vaddr, chain + 1, SYMBOL_DEPTH_MAX - 1);
+	}
+	return dwarf_places_make(d, s, chain, n, ret);
+}
+
+uint32_t dwarf_places_within(struct dwarf_places *d, uint64_t vaddr,
+			     struct symbol_place ret[SYMBOL_DEPTH_MAX])
+{
+	if (d->dead)
+		return 0;
+	if (setjmp(dwarf_no_memory)) {
+		d->dead = true;
+		return 0;
+	}
+	return dwarf_piece_at(d, vaddr, ret);
 }

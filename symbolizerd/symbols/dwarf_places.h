@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dwarf_places - functions, files, lines and inlined calls, address by address
+ * dwarf_places - functions, files, lines and inlined calls, address by address, or of a function
  *
  * By elfutils' libdw: DWARF 2 to 5, compressed sections, an alternate file of dwz, split
  * DWARF with the files that are available (split_units.h).
@@ -20,11 +20,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "symbolizerd/symbols/dwarf_ranges.h"
 #include "symbolizerd/symbols/index.h"
 
 #define DWARF_STEPS_MAX		(20u << 20)	/* entries and ranges that are read */
 #define DWARF_NAME_MAX		4096u		/* bytes of a string; the rest is cut */
-#define DWARF_INFLATED_MAX	(384u << 20)	/* bytes of all compressed sections */
 
 struct dwarf_places;
 
@@ -60,5 +60,25 @@ bool dwarf_places_any(const struct dwarf_places *d);
  */
 uint32_t dwarf_places_at(struct dwarf_places *d, uint64_t vaddr,
 			 struct symbol_place ret[SYMBOL_DEPTH_MAX]);
+
+/* A piece of code, and where in it places may change: .n addresses, the first of which is
+ * span.low. */
+struct dwarf_code {
+	struct dwarf_span span;
+	uint64_t *at;		/* borrowed, until the next piece */
+	uint32_t n;
+};
+
+/*
+ * The piece around an address that belongs to one function, or to none: as much of it as is
+ * in ret->span, which has the address, and where places change at most max times.  False:
+ * nothing is known but with dwarf_places_at().
+ */
+bool dwarf_places_around(struct dwarf_places *d, uint64_t vaddr, uint32_t max,
+			 struct dwarf_code *ret);
+
+/* As dwarf_places_at() at an address of that piece. */
+uint32_t dwarf_places_within(struct dwarf_places *d, uint64_t vaddr,
+			     struct symbol_place ret[SYMBOL_DEPTH_MAX]);
 
 #endif /* SYMBOLIZERD_SYMBOLS_DWARF_PLACES_H */

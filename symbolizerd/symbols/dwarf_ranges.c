@@ -215,18 +215,47 @@ static int dwarf_range_order(const void *a, const void *b)
 	return 0;
 }
 
-const struct dwarf_range *dwarf_ranges_find(struct dwarf_ranges *r, uint64_t vaddr)
+/* How many begin at the address or before. */
+static uint32_t dwarf_ranges_before(struct dwarf_ranges *r, uint64_t vaddr)
 {
-	uint32_t low;
-
 	if (!r->ordered && r->list.n)
 		qsort(r->list.v, r->list.n, sizeof(*r->list.v), dwarf_range_order);
 	r->ordered = true;
-	low = bisect(mid, r->list.n, r->list.v[mid].low <= vaddr);
+	return bisect(mid, r->list.n, r->list.v[mid].low <= vaddr);
+}
+
+const struct dwarf_range *dwarf_ranges_find(struct dwarf_ranges *r, uint64_t vaddr)
+{
+	uint32_t low = dwarf_ranges_before(r, vaddr);
+
 	for (uint32_t i = 0; i < DWARF_RANGE_BACK && low > 0; i++) {
 		low--;
 		if (vaddr < r->list.v[low].high)
 			return &r->list.v[low];
 	}
 	return NULL;
+}
+
+const struct dwarf_range *dwarf_ranges_narrow(struct dwarf_ranges *r, uint64_t vaddr,
+					      struct dwarf_span *s)
+{
+	const struct dwarf_range *found = dwarf_ranges_find(r, vaddr);
+	uint32_t next = dwarf_ranges_before(r, vaddr);
+
+	if (next < r->list.n && r->list.v[next].low < s->high)
+		s->high = r->list.v[next].low;
+	if (found && found->high < s->high)
+		s->high = found->high;
+	if (found && found->low > s->low)
+		s->low = found->low;
+	/* those that were tried and end before it */
+	for (uint32_t i = 0; i < DWARF_RANGE_BACK && next > 0; i++) {
+		const struct dwarf_range *e = &r->list.v[--next];
+
+		if (e == found)
+			break;
+		if (e->high > s->low)
+			s->low = e->high;
+	}
+	return found;
 }

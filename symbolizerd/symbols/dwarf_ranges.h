@@ -64,4 +64,14 @@ bool dwarf_ranges_add(struct dwarf_ranges *r, Dwarf_Die *die, const struct split
 /* Of the entries with this address, the one that begins last; NULL: none. */
 const struct dwarf_range *dwarf_ranges_find(struct dwarf_ranges *r, uint64_t vaddr);
 
+/* Addresses from low to high, which is after the last. */
+struct dwarf_span {
+	uint64_t low, high;
+};
+
+/* Likewise; and s, in which the address is, becomes the part of it where the answer is the
+ * same. */
+const struct dwarf_range *dwarf_ranges_narrow(struct dwarf_ranges *r, uint64_t vaddr,
+					      struct dwarf_span *s);
+
 #endif /* SYMBOLIZERD_SYMBOLS_DWARF_RANGES_H */

@@ -40,19 +40,18 @@ void lines_job_may_be(const struct elf_file *f, struct msg_job_done *done)
 	done->debug = JOB_DEBUG_LINES;
 }
 
-/* The virtual address of code at this file offset. */
-static bool lines_job_vaddr(const struct elf_file *f, uint64_t off, uint64_t *ret)
+/* The segment with code at this file offset, or NULL. */
+static const Elf64_Phdr *lines_job_segment(const struct elf_file *f, uint64_t off)
 {
 	for (uint32_t i = 0; i < f->n_phdrs; i++) {
 		const Elf64_Phdr *p = &f->phdrs[i];
 
 		if (p->p_type == PT_LOAD && p->p_flags & PF_X && off >= p->p_offset &&
-		    off - p->p_offset < p->p_filesz) {
-			*ret = off - p->p_offset + p->p_vaddr;
-			return true;
-		}
+		    off - p->p_offset < p->p_filesz &&
+		    p->p_filesz < UINT64_MAX - p->p_vaddr)
+			return p;
 	}
-	return false;
+	return NULL;
 }
 
 /* Has the visit reached its limits? */
@@ -64,18 +63,62 @@ static bool lines_job_enough(void)
 	       m.uordblks + m.hblkhd > LINES_JOB_BYTES;
 }
 
-/* Add the places at an address as those of offset i.  False: there is no more room. */
-static bool lines_job_at(struct dwarf_places *d, uint64_t vaddr, uint32_t i,
-			 struct frame_names_build *names)
+/* The piece around an address that is in s, or, if there is none, this address alone. */
+static void lines_job_piece(struct dwarf_places *d, uint64_t vaddr, uint32_t max,
+			    const struct dwarf_span *s, struct dwarf_code *ret,
+			    struct symbol_place alone[SYMBOL_DEPTH_MAX], uint32_t *n)
+{
+	ret->span = *s;
+	*n = 0;
+	if (dwarf_places_around(d, vaddr, max, ret))
+		return;
+	ret->span = (struct dwarf_span){ vaddr, vaddr + 1 };
+	ret->n = 0;
+	*n = dwarf_places_at(d, vaddr, alone);
+}
+
+/* Add the code around a virtual address, with so many segments at most; it is in s, which is
+ * so many bytes behind its file offset.  False: there is no room. */
+static bool lines_job_around(struct dwarf_places *d, uint64_t vaddr, uint32_t max,
+			     const struct dwarf_span *s, uint64_t shift,
+			     struct line_codes_build *codes)
 {
 	struct symbol_place at[SYMBOL_DEPTH_MAX];
-	uint32_t n = dwarf_places_at(d, vaddr, at);
+	struct dwarf_code code;
+	uint32_t n;
 
-	for (uint32_t j = 0; j < n; j++) {
-		if (!frame_names_add(names, i, &at[j]))
+	lines_job_piece(d, vaddr, max, s, &code, at, &n);
+	if (!line_codes_add(codes, code.span.low - shift,
+			    (uint32_t)(code.span.high - code.span.low)))
+		return false;
+	if (!code.n)
+		return line_codes_add_segment(codes, 0, at, n);
+	for (uint32_t i = 0; i < code.n; i++) {
+		n = dwarf_places_within(d, code.at[i], at);
+		if (!line_codes_add_segment(codes, (uint32_t)(code.at[i] - code.span.low), at, n))
 			return false;
 	}
 	return true;
+}
+
+/* Add the code around an offset, or only its own place.  False: there is no room. */
+static bool lines_job_at(struct dwarf_places *d, const struct elf_file *f, uint64_t off,
+			 struct line_codes_build *codes)
+{
+	const Elf64_Phdr *p = lines_job_segment(f, off);
+	struct dwarf_span s;
+	uint64_t vaddr;
+
+	if (!p || line_codes_has(codes, off))
+		return true;
+	s = (struct dwarf_span){ p->p_vaddr, p->p_vaddr + p->p_filesz };
+	vaddr = off - p->p_offset + p->p_vaddr;
+	if (vaddr - s.low > LINE_CODE_BYTES / 2)
+		s.low = vaddr - LINE_CODE_BYTES / 2;
+	if (s.high - s.low > LINE_CODE_BYTES)
+		s.high = s.low + LINE_CODE_BYTES;
+	return lines_job_around(d, vaddr, LINE_CODE_SEGMENTS, &s, vaddr - off, codes) ||
+	       lines_job_around(d, vaddr, 1, &s, vaddr - off, codes);
 }
 
 /* The file whose split DWARF is wanted, and the hub. */
@@ -97,22 +140,25 @@ static int lines_job_package(void *arg, const char *name, const char *dir)
 
 static int lines_job_read(const struct elf_file *f, int fd, int alternate, struct conn *c,
 			  const uint64_t *offsets, uint32_t n,
-			  struct frame_names_build *names)
+			  struct line_codes_build *codes)
 {
 	struct lines_job_split split = { f, c };
 	struct dwarf_places *d;
-	uint64_t vaddr;
 	int r = dwarf_places_open(fd, alternate, &d);
 
 	if (r)
 		return r;
 	dwarf_places_split(d, lines_job_package, &split);
 	for (uint32_t i = 0; i < n; i++) {
-		bool room = !lines_job_vaddr(f, offsets[i], &vaddr) ||
-			    lines_job_at(d, vaddr, i, names);
+		bool room = lines_job_at(d, f, offsets[i], codes);
 
-		if (i + 1 < n && (!room || lines_job_enough())) {
-			frame_names_stop(names, i + 1);
+		/* the first one is done in any case */
+		if (!room && i) {
+			line_codes_stop(codes, i);
+			break;
+		}
+		if (i + 1 < n && lines_job_enough()) {
+			line_codes_stop(codes, i + 1);
 			break;
 		}
 	}
@@ -121,7 +167,7 @@ static int lines_job_read(const struct elf_file *f, int fd, int alternate, struc
 }
 
 int lines_job(struct conn *c, int fd, const uint64_t *offsets, uint32_t n,
-	      struct frame_names_build *names)
+	      struct line_codes_build *codes)
 {
 	struct msg_job_done done = { .exe = 0 };
 	struct debug_file debug = { .fd = -1 };
@@ -138,7 +184,7 @@ int lines_job(struct conn *c, int fd, const uint64_t *offsets, uint32_t n,
 		return JOB_CORRUPT;	/* nothing is closed: a worker has one job */
 	signal(SIGBUS, lines_job_on_bus);
 	if (!r && lines_job_any(&f))
-		r = lines_job_read(&f, f.debug ? debug.fd : fd, alternate, c, offsets, n, names);
+		r = lines_job_read(&f, f.debug ? debug.fd : fd, alternate, c, offsets, n, codes);
 	else if (!r && elf_file_find(&f, ".symtab"))
 		r = JOB_NO_NAMES;
 	signal(SIGBUS, SIG_DFL);

@@ -17,6 +17,7 @@
 #include "symbolizerd/symbols/index.h"
 #include "symbolizerd/symbols/index_build.h"
 #include "symbolizerd/symbols/jit_names.h"
+#include "symbolizerd/symbols/line_codes.h"
 #include "symbolizerd/unwind/build.h"
 #include "symbolizerd/worker/debug_file.h"
 #include "symbolizerd/worker/lines_job.h"
@@ -131,7 +132,31 @@ static int worker_file(struct conn *c, const struct msg *m)
 	return r;
 }
 
-/* Names of a process's frames, or of lines of a file. */
+/* Code of a file. */
+static int worker_lines(struct conn *c, const struct msg *m, int *verdict)
+{
+	static struct line_codes_build codes;	/* large; a worker has one job */
+	const struct msg_job *job = (const void *)m->buf;
+	const uint64_t *words = (const void *)(m->buf + sizeof(*job));
+	struct iovec parts[LINE_CODES_PARTS];
+	int fd;
+
+	line_codes_begin(&codes, job->n_frames);
+	*verdict = JOB_CORRUPT;
+	if (job->n_frames <= (m->hdr.len - sizeof(*job)) / sizeof(uint64_t))
+		*verdict = lines_job(c, m->fds[0], words, job->n_frames, &codes);
+	if (*verdict)
+		return 0;
+	line_codes_end(&codes, parts);
+	fd = sealed_make("lines", parts, LINE_CODES_PARTS);
+	if (fd < 0) {
+		*verdict = JOB_NO_MEMORY;
+		return 0;
+	}
+	return conn_send(c, MSG_NAMES, m->hdr.id, NULL, 0, NULL, 0, &fd, 1);
+}
+
+/* Names of a process's frames. */
 static int worker_names(struct conn *c, const struct msg *m, int *verdict)
 {
 	static struct frame_names_build names;	/* large; a worker has one job */
@@ -147,8 +172,6 @@ static int worker_names(struct conn *c, const struct msg *m, int *verdict)
 	frame_names_begin(&names, job->n_frames);
 	if (job->n_frames > n)
 		*verdict = JOB_CORRUPT;
-	else if (job->kind == JOB_LINES)
-		*verdict = lines_job(c, m->fds[0], words, job->n_frames, &names);
 	else if (job->runtime != RUNTIME_NONE)
 		*verdict = runtimes_names(job->runtime, &mem, words, n, &names);
 	else if (jit_names(m->fds[0], words, n, &names))
@@ -172,7 +195,9 @@ static int worker_answer(struct conn *c, const struct msg *m)
 	struct msg_job_failed failed = { .exe = job->exe };
 	int verdict, r = 0;
 
-	if (job->kind != JOB_FILE)
+	if (job->kind == JOB_LINES)
+		r = worker_lines(c, m, &verdict);
+	else if (job->kind != JOB_FILE)
 		r = worker_names(c, m, &verdict);
 	else
 		verdict = worker_file(c, m);

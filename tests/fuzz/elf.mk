@@ -6,6 +6,8 @@ fuzz_cfi_walk_SRCS := $(CFI)
 fuzz_symbol_index_SRCS := symbolizerd/symbols/index.c symbolizerd/symbols/index_keep.c symbolizerd/symbols/lines_build.c common/hash_table.c
 fuzz_symbol_index_LIBS := -lxxhash
 fuzz_frame_names_SRCS := symbolizerd/symbols/frame_names.c
+FUZZ += line_codes
+fuzz_line_codes_SRCS := symbolizerd/symbols/line_codes.c
 
 FUZZ += debugdata
 fuzz_debugdata_SRCS := $(unit_debugdata_SRCS)

@@ -106,15 +106,22 @@ static int table_then_frames(void *ctx, uint32_t number, int fd)
 }
 
 static void hear_names(void *ctx, const struct job_process *p,
-		       const struct frame_names *names, int result)
+		       const struct job_names *names, int result)
 {
+	const char *first = "";
+
 	(void)ctx;
 	NEED(p->process.start_ns == START && p->n_frames == FRAMES);
 	heard->result = result;
-	heard->names = names ? names->n : 0;
-	if (names)
-		snprintf(heard->first, sizeof(heard->first), "%s",
-			 frame_names_place(names, 0).name);
+	heard->names = 0;
+	if (names && p->kind == JOB_LINES) {
+		heard->names = names->codes.hdr.codes;
+		first = line_codes_function(&names->codes, 0).name;
+	} else if (names) {
+		heard->names = names->names.n;
+		first = frame_names_place(&names->names, 0).name;
+	}
+	snprintf(heard->first, sizeof(heard->first), "%s", first);
 	__atomic_add_fetch(&heard->n, 1, __ATOMIC_RELEASE);
 }
 

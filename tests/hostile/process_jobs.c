@@ -228,14 +228,14 @@ static int on_memory(void *ctx, uint64_t id, const struct job_process *p)
 }
 
 static void on_names(void *ctx, const struct job_process *p,
-		     const struct frame_names *names, int result)
+		     const struct job_names *names, int result)
 {
 	struct event *e = event_add(names ? 'N' : 'n', p->process.tgid, result);
 
 	(void)ctx;
 	NEED(p->process.start_ns == START_NS);
-	for (uint32_t i = 0; names && i < names->n && i < 4; i++, e->n++) {
-		struct symbol_place place = frame_names_place(names, i);
+	for (uint32_t i = 0; names && i < names->names.n && i < 4; i++, e->n++) {
+		struct symbol_place place = frame_names_place(&names->names, i);
 
 		snprintf(e->name[i], NAMES_ROOM, "%s", place.name);
 		snprintf(e->file[i], NAMES_ROOM, "%s", place.file);

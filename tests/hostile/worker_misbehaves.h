@@ -181,6 +181,13 @@ static inline void misbehave(struct conn *c, char how, struct msg_job_done *d)
 }
 
 /* A job of another kind: how, and the number of frames. */
+static inline int answer_memory(bool lines, uint32_t n, uint32_t asked, size_t less)
+{
+	if (lines)
+		return lines_memory(n, asked, less);
+	return names_memory(n, less);
+}
+
 static inline void misbehave_names(struct conn *c, char how, uint32_t n, bool lines)
 {
 	struct msg_job_done done = { 0 };
@@ -191,13 +198,13 @@ static inline void misbehave_names(struct conn *c, char how, uint32_t n, bool li
 	case 'x':
 		_exit(0);
 	case 'm':		/* one too many, too few, not whole */
-		say_names(c, names_memory(n + 1, 0), 0);
+		say_names(c, answer_memory(lines, n + 1, n, 0), 0);
 		return;
 	case 'f':
-		say_names(c, names_memory(n - 1, 0), 0);
+		say_names(c, answer_memory(lines, n - 1, n, 0), 0);
 		return;
 	case 'w':
-		say_names(c, names_memory(n, 1), 0);
+		say_names(c, answer_memory(lines, n, n, 1), 0);
 		return;
 	case 's':
 		say_names(c, loose_memory(), 0);
@@ -209,7 +216,7 @@ static inline void misbehave_names(struct conn *c, char how, uint32_t n, bool li
 		say_names(c, long_memory(), 0);
 		return;
 	case 'p':		/* with a payload; without a descriptor */
-		say_names(c, names_memory(n, 0), 8);
+		say_names(c, answer_memory(lines, n, n, 0), 8);
 		return;
 	case 'q':
 		conn_send(c, MSG_NAMES, 0, NULL, 0, NULL, 0, NULL, 0);
@@ -221,7 +228,7 @@ static inline void misbehave_names(struct conn *c, char how, uint32_t n, bool li
 	case 'd':
 		ask(c, MSG_DEBUG_WANTED, 20);
 		if (lines && answer_to(c) == MSG_WANTED_NONE)
-			say_names(c, names_memory(n, 0), 0);
+			say_names(c, answer_memory(lines, n, n, 0), 0);
 		return;
 	case 'a':		/* a debug file, and then its alternate */
 		ask(c, MSG_DEBUG_WANTED, 20);
@@ -229,7 +236,7 @@ static inline void misbehave_names(struct conn *c, char how, uint32_t n, bool li
 			return;
 		ask_alternate(c, 20, "x86_64-linux-gnu/foo");
 		if (answer_to(c) == MSG_WANTED_FILE)
-			say_names(c, names_memory(n, 0), 0);
+			say_names(c, answer_memory(lines, n, n, 0), 0);
 		return;
 	case 'A':		/* none of these; and twice; and before the first answer */
 		ask_alternate(c, 20, "");
@@ -256,7 +263,7 @@ static inline void misbehave_names(struct conn *c, char how, uint32_t n, bool li
 		(void)answer_to(c);
 		ask_package(c, 0, "foo.debug");
 		if (answer_to(c) == MSG_WANTED_FILE)
-			say_names(c, names_memory(n, 0), 0);
+			say_names(c, answer_memory(lines, n, n, 0), 0);
 		return;
 	case 'Q':		/* packages: twice; by build ID; elsewhere; a fourth kind */
 		ask_package(c, 0, "");
@@ -285,10 +292,10 @@ static inline void misbehave_names(struct conn *c, char how, uint32_t n, bool li
 		fail(c, 0, JOB_NO_NAMES);
 		return;
 	default:
-		say_names(c, names_memory(n, 0), 0);
+		say_names(c, answer_memory(lines, n, n, 0), 0);
 	}
 	if (how == '2')
-		say_names(c, names_memory(n, 0), 0);
+		say_names(c, answer_memory(lines, n, n, 0), 0);
 }
 
 #endif /* HOSTILE_WORKER_MISBEHAVES_H */

@@ -12,6 +12,7 @@
 #include "ipc/message_hub.h"
 #include "ipc/sealed.h"
 #include "symbolizerd/symbols/frame_names.h"
+#include "symbolizerd/symbols/line_codes.h"
 
 static inline void fail(struct conn *c, uint32_t exe, uint32_t verdict)
 {
@@ -35,9 +36,28 @@ static inline int names_memory(uint32_t n_frames, size_t less)
 	return sealed_make("names", parts, 3);
 }
 
+/* Code at so many places; if they are not as many as were asked for, more are left. */
+static inline int lines_memory(uint32_t n, uint32_t asked, size_t less)
+{
+	static struct line_codes_build b;
+	struct symbol_place place = { "named", "", 0, 0, NULL, 0 };
+	struct iovec parts[LINE_CODES_PARTS];
+
+	line_codes_begin(&b, asked);
+	for (uint32_t i = 0; i < n; i++) {
+		line_codes_add(&b, 0x1000 * i, 0x800);
+		line_codes_add_segment(&b, 0, &place, 1);
+	}
+	if (n != asked)
+		b.hdr.left = asked;
+	line_codes_end(&b, parts);
+	parts[LINE_CODES_PARTS - 1].iov_len -= less;
+	return sealed_make("lines", parts, LINE_CODES_PARTS);
+}
+
 static inline int long_memory(void)
 {
-	static char bytes[FRAME_NAMES_BYTES_MAX + 1];
+	static char bytes[LINE_CODES_BYTES_MAX + 1];
 	struct iovec part = { bytes, sizeof(bytes) };
 
 	return sealed_make("names", &part, 1);

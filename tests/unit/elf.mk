@@ -11,6 +11,9 @@ DWARF_PLACES := $(wildcard symbolizerd/symbols/dwarf_*.c symbolizerd/symbols/spl
 	symbolizerd/elf/elf_file.c symbolizerd/elf/elf_symbols.c common/hash_table.c common/wire.c
 unit_dwarf_places_SRCS := $(DWARF_PLACES)
 unit_dwarf_places_LIBS := -ldw -lelf -liberty
+UNIT += dwarf_code
+unit_dwarf_code_SRCS := $(DWARF_PLACES)
+unit_dwarf_code_LIBS := $(unit_dwarf_places_LIBS)
 UNIT += split_units
 unit_split_units_SRCS := $(DWARF_PLACES)
 unit_split_units_LIBS := $(unit_dwarf_places_LIBS)

@@ -1,137 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Places in files whose functions and lines are asked for, kept, and let go. */
-#include "symbolizerd/knowledge/source_lines.h"
-#include "tests/unit/harness.h"
-
-#include <errno.h>
-#include <unistd.h>
-
-#include "ipc/message_hub.h"
-#include "symbolizerd/symbols/frame_names.h"
-
-#define SECOND	1000000000ULL
-#define OFF	0x1000ULL
-
-static struct source_lines l;
-static struct executables x;
-static uint64_t now;
-static uint32_t interval;
-
-/* Questions that were not looked at yet. */
-static struct {
-	uint32_t n, exe[2 * LINES_AT_ONCE];
-	struct visit_question q[2 * LINES_AT_ONCE];
-	uint64_t words[2 * LINES_AT_ONCE][LINES_ASK], taken[LINES_ASK];
-} heard;
-
-static int hear(void *ctx, uint32_t i, const struct visit_question *q)
-{
-	(void)ctx;
-	CHECK(heard.n < 2 * LINES_AT_ONCE && q->n <= LINES_ASK);
-	heard.exe[heard.n] = i;
-	heard.q[heard.n] = *q;
-	if (q->n)
-		memcpy(heard.words[heard.n], q->words, q->n * sizeof(*q->words));
-	heard.n++;
-	return 0;
-}
-
-static void hear_open(void *ctx, uint32_t i)
-{
-	CHECK_EQ(hear(ctx, i, &(struct visit_question){ .fd = -1 }), 0);
-}
-
-static void begin(void)
-{
-	executables_init(&x, 1);
-	x.kept_max = 1000;
-	source_lines_init(&l, 2, &x);
-	l.visit = hear;
-	l.open = hear_open;
-	heard.n = 0;
-	source_lines_share(&l, 50, SECOND);
-	now = SECOND;
-	interval = 1;
-}
-
-static void end(void)
-{
-	source_lines_fini(&l);
-	executables_fini(&x);
-	CHECK(!l.places.bytes.total && !l.places.v && !l.functions.v && !l.visits.v);
-}
-
-/* A file that has DWARF, with a descriptor. */
-static struct executable *add(uint64_t ino, uint32_t owner)
-{
-	struct file_key key = { .ino = ino };
-	uint32_t i = executables_mention(&x, &key, interval);
-	struct executable *e;
-
-	CHECK(i != EXECUTABLE_NONE);
-	e = executables_get(&x, i);
-	e->owner = owner;
-	e->lines = true;
-	CHECK(executables_keep(&x, i, dup(STDOUT_FILENO), now));
-	return e;
-}
-
-static void want(struct executable *e, uint64_t off)
-{
-	CHECK(source_lines_of(&l, e));
-	source_lines_want(&l, e, off, 1, interval, now);
-}
-
-/* The next question that is due: its file or NULL; of a file that has no descriptor: with
- * q->fd -1. */
-static struct executable *next(struct visit_question *q)
-{
-	uint32_t i;
-
-	if (!heard.n)
-		visits_ask(&l.visits, true, now);
-	if (!heard.n)
-		return NULL;
-	i = heard.exe[0];
-	*q = heard.q[0];
-	memcpy(heard.taken, heard.words[0], sizeof(heard.taken));
-	q->words = heard.taken;
-	heard.n--;
-	memmove(heard.exe, heard.exe + 1, heard.n * sizeof(*heard.exe));
-	memmove(heard.q, heard.q + 1, heard.n * sizeof(*heard.q));
-	memmove(heard.words, heard.words + 1, heard.n * sizeof(heard.words[0]));
-	return executables_get(&x, i);
-}
-
-static struct frame_names_build b;
-static uint32_t left;		/* in the next answers */
-
-/* All words are in a function of this name, at the line of their number; if deep,
- * something is inlined there. */
-static void answer(const struct visit_question *q, const char *name, bool deep)
-{
-	static char data[FRAME_NAMES_BYTES_MAX] __attribute__((__aligned__(8)));
-	struct frame_names names;
-	struct iovec parts[3];
-	size_t n = 0;
-
-	frame_names_begin(&b, (uint32_t)q->n);
-	for (uint32_t i = 0; i < q->n; i++) {
-		if (deep)
-			CHECK(frame_names_add(&b, i, &(struct symbol_place){
-				"inlined", "a.h", 3, 4, "_Z7inlinedv", 0 }));
-		CHECK(frame_names_add(&b, i, &(struct symbol_place){
-			name, "a.c", 10, 100 + i, NULL, 0 }));
-	}
-	b.hdr.left = left;
-	frame_names_end(&b, parts);
-	for (int i = 0; i < 3; i++) {
-		memcpy(data + n, parts[i].iov_base, parts[i].iov_len);
-		n += parts[i].iov_len;
-	}
-	CHECK_EQ(frame_names_open(data, n, (uint32_t)q->n, &names), 0);
-	visits_answer(&l.visits, q->number, &names, 0, now);
-}
+#include "tests/unit/lines_wanted.h"
 
 TEST(a_place_is_asked_for_once_and_then_known)
 {
@@ -167,7 +36,7 @@ TEST(a_place_is_asked_for_once_and_then_known)
 	CHECK_EQ(at[1].first_line, 10);
 	CHECK_EQ(at[1].line, 101);
 	/* each function is there once */
-	CHECK_EQ(l.functions.by_hash.n, 2);
+	CHECK_EQ(l.store.functions.by_hash.n, 2);
 	now += 60 * SECOND;
 	want(e, OFF);
 	CHECK(!next(&q));
@@ -245,7 +114,6 @@ TEST(what_a_visit_did_not_come_to_is_asked_again)
 TEST(what_is_not_in_the_answer_is_not_asked_again)
 {
 	struct symbol_place at[SYMBOL_DEPTH_MAX];
-	struct frame_names none = { NULL, NULL, 0, 0 };
 	struct visit_question q;
 	struct executable *e;
 
@@ -253,7 +121,8 @@ TEST(what_is_not_in_the_answer_is_not_asked_again)
 	e = add(1, 7);
 	want(e, OFF);
 	CHECK(next(&q) == e);
-	visits_answer(&l.visits, q.number, &none, 0, now);
+	line_codes_begin(&b, (uint32_t)q.n);
+	say(&q);
 	CHECK(!source_lines_wait(&l, e, OFF, now));
 	CHECK_EQ(source_lines_find(&l, e, OFF, at), 0);
 	now += 60 * SECOND;
@@ -283,205 +152,6 @@ TEST(the_pause_between_visits_doubles_and_a_visit_is_bounded)
 	/* after 1, 2, 4 seconds, then each eight */
 	CHECK(visits >= 14 && visits <= 17);
 	CHECK(l.visits.waiting <= LINES_ASK);
-	end();
-}
-
-/* --- late ----------------------------------------------------------------------- */
-
-static void begin_late(void)
-{
-	begin();
-	source_lines_late(&l, true);
-}
-
-TEST(late_one_sample_makes_no_visit_and_two_do)
-{
-	struct visit_question q;
-	struct executable *e, *other;
-
-	begin_late();
-	e = add(1, 7);
-	other = add(2, 7);
-	want(e, OFF);
-	want(e, OFF + 1);
-	/* looked at again without a new sample */
-	source_lines_want(&l, e, OFF, 0, interval, now);
-	want(other, OFF);
-	CHECK(!source_lines_wait(&l, e, OFF, now) && !next(&q));
-	now += 10 * SECOND;
-	want(e, OFF);
-	CHECK(source_lines_wait(&l, e, OFF, now));
-	CHECK(next(&q) == e);
-	CHECK_EQ(q.n, 2);
-	answer(&q, "f", false);
-	CHECK(!next(&q));
-	/* three samples of one stack */
-	source_lines_want(&l, other, OFF + 1, 3, interval, now);
-	CHECK(source_lines_wait(&l, other, OFF + 1, now));
-	CHECK(next(&q) == other);
-	CHECK_EQ(q.n, 2);
-	end();
-}
-
-TEST(late_a_single_sample_has_its_visit_in_the_end)
-{
-	struct visit_question q;
-	struct executable *e;
-
-	begin_late();
-	e = add(1, 7);
-	want(e, OFF);
-	now += LINES_LATE_NS - 1;
-	CHECK(!next(&q));
-	now++;
-	CHECK(next(&q) == e);
-	end();
-}
-
-/* A minute has two visits, later five have one. */
-TEST(late_pauses_grow_to_minutes)
-{
-	struct visit_question q;
-	struct executable *e;
-	uint32_t visits = 0, first = 0;
-
-	begin_late();
-	e = add(1, 7);
-	for (uint64_t t = 0; t < 2000; t++, now += SECOND) {
-		if (t % 2 == 0)
-			source_lines_want(&l, e, OFF + t, LINES_HOT, interval, now);
-		/* what is not asked soon does not hold samples */
-		CHECK(t != 10 || !source_lines_wait(&l, e, OFF + t, now));
-		CHECK(t != 18 || source_lines_wait(&l, e, OFF + t, now));
-		if (!next(&q))
-			continue;
-		visits++;
-		if (t < 60)
-			first++;
-		answer(&q, "f", false);
-	}
-	CHECK_EQ(first, 2);
-	/* after 0, 20, 60, 140 seconds, then each 160 */
-	CHECK(visits >= 15 && visits <= 16);
-	end();
-}
-
-/* Nothing new is met for minutes: what waits is visited before its file is forgotten. */
-TEST(late_what_waits_is_visited)
-{
-	struct visit_question q;
-	struct executable *e;
-	uint64_t i = 0, from;
-
-	begin_late();
-	e = add(1, 7);
-	for (; i < 5; i++) {
-		now += LINES_LATE_GAP_MAX_NS;
-		source_lines_want(&l, e, OFF + i, LINES_HOT, interval, now);
-		CHECK(next(&q) == e);
-		answer(&q, "f", false);
-	}
-	source_lines_want(&l, e, OFF + i, LINES_HOT, interval, now);
-	want(e, OFF + i + 1);
-	for (from = now; !next(&q); now += SECOND) {
-		CHECK(now - from <= LINES_LATE_GAP_MAX_NS);
-		source_lines_sweep(&l, interval, now);
-	}
-	CHECK_EQ(q.n, 2);
-	end();
-}
-
-/* A large program that has begun: there is much to be read. */
-TEST(late_a_full_visit_does_not_wait_for_minutes)
-{
-	struct visit_question q;
-	struct executable *e;
-	uint64_t full = 0;
-
-	begin_late();
-	e = add(1, 7);
-	for (uint64_t t = 0; t < 300; t++, now += SECOND) {
-		for (uint64_t i = 0; i < 100; i++)
-			source_lines_want(&l, e, OFF + t * 100 + i, LINES_HOT, interval, now);
-		if (!next(&q))
-			continue;
-		if (q.n == LINES_ASK)
-			full++;
-		answer(&q, "f", false);
-	}
-	CHECK(full >= 300 / 9 && full <= 300 / 8);
-	end();
-}
-
-TEST(late_single_samples_leave_room_for_others)
-{
-	struct visit_question q;
-	struct executable *e;
-
-	begin_late();
-	e = add(1, 7);
-	for (uint64_t i = 0; i < 1000; i++)
-		want(e, OFF + i);
-	CHECK(l.visits.waiting == LINES_LATE_WAITING && !l.visits.lost);
-	source_lines_want(&l, e, OFF + 5000, LINES_HOT, interval, now);
-	CHECK(next(&q) == e);
-	CHECK_EQ(q.words[q.n - 1], OFF + 5000);
-	end();
-}
-
-/* A build that runs hundreds of programs once. */
-TEST(late_single_samples_of_many_files_leave_room)
-{
-	struct executable *e = NULL;
-
-	begin_late();
-	for (uint64_t i = 0; i < 20000; i++) {
-		if (i % 1000 == 0)
-			e = add((uint32_t)i / 1000 + 1, 7);
-		want(e, OFF + i);
-	}
-	CHECK_EQ(l.visits.waiting, LINES_LATE_OWNER);
-	want(add(30, 8), OFF);		/* another user's */
-	source_lines_want(&l, e, OFF, LINES_HOT, interval, now);
-	CHECK(l.visits.waiting == LINES_LATE_OWNER + 2 && !l.visits.lost);
-	end();
-}
-
-TEST(late_ends_when_somebody_watches)
-{
-	struct visit_question q;
-	struct executable *e;
-
-	begin_late();
-	e = add(1, 7);
-	for (int i = 0; i < 4; i++) {
-		source_lines_want(&l, e, OFF + (uint64_t)i, LINES_HOT, interval, now);
-		CHECK(next(&q) == e);
-		answer(&q, "f", false);
-		now += LINES_LATE_GAP_MAX_NS;
-	}
-	want(e, OFF + 9);
-	CHECK(!next(&q));
-	source_lines_late(&l, false);
-	CHECK(source_lines_wait(&l, e, OFF + 9, now));
-	CHECK(next(&q) == e);
-	answer(&q, "f", false);
-	now += LINES_GAP_MAX_NS;
-	want(e, OFF + 10);
-	CHECK(source_lines_wait(&l, e, OFF + 10, now));
-	CHECK(next(&q) == e);
-	answer(&q, "f", false);
-	source_lines_late(&l, true);
-	now += LINES_LATE_GAP_MAX_NS;
-	source_lines_want(&l, e, OFF + 20, LINES_HOT, interval, now);
-	CHECK(next(&q) == e);
-	/* met again while it is visited: nothing is left to hurry */
-	source_lines_want(&l, e, OFF + 20, LINES_HOT, interval, now);
-	answer(&q, "f", false);
-	now += LINES_LATE_GAP_MAX_NS;
-	want(e, OFF + 11);
-	want(add(2, 7), OFF);	/* nor is a new file's */
-	CHECK(!next(&q));
 	end();
 }
 
@@ -725,7 +395,7 @@ static uint64_t fill(struct executable *e, uint64_t n)
 		CHECK(next(&q) == e);
 		snprintf(name + 200, 50, "%u.%u", (unsigned int)e->key.ino, (unsigned int)i);
 		answer(&q, name, true);
-		peak = l.places.bytes.total > peak ? l.places.bytes.total : peak;
+		peak = l.store.codes.bytes.total > peak ? l.store.codes.bytes.total : peak;
 	}
 	return peak;
 }
@@ -749,7 +419,7 @@ TEST(room_is_bounded_and_who_has_most_gives_what_was_not_used)
 		for (uint64_t j = 0; j < 20; j++)	/* goes on being sampled */
 			want(greedy, OFF + j);
 	}
-	CHECK(l.places.bytes.total > LINES_BYTES * 9ULL / 10);
+	CHECK(l.store.codes.bytes.total > LINES_BYTES * 9ULL / 10);
 	for (uint64_t i = 0; i < 100; i++)
 		CHECK_EQ(source_lines_find(&l, modest, OFF + i, at), 2);
 	for (uint64_t i = 0; i < 20; i++)
@@ -768,11 +438,11 @@ TEST(idle_places_go)
 	interval += LINES_IDLE - 1;
 	want(e, OFF);
 	source_lines_sweep(&l, interval, now);
-	CHECK_EQ(l.places.by_hash.n, 10);
+	CHECK_EQ(owner_cache_used(&l.store.codes), 10);
 	interval++;
 	source_lines_sweep(&l, interval, now);
-	CHECK_EQ(l.places.by_hash.n, 1);
-	CHECK_EQ(l.functions.by_hash.n, 2);
+	CHECK_EQ(owner_cache_used(&l.store.codes), 1);
+	CHECK_EQ(l.store.functions.by_hash.n, 2);
 	end();
 }
 

@@ -19,7 +19,7 @@
 #include "ipc/sealed.h"
 #include "symbolizerd/symbols/index.h"
 #include "symbolizerd/symbols/index_build.h"
-#include "symbolizerd/symbols/frame_names.h"
+#include "symbolizerd/symbols/line_codes.h"
 #include "symbolizerd/worker/worker.h"
 #include "tests/unit/dwarf_sample.h"
 
@@ -349,7 +349,8 @@ TEST(worker_says_why_not)
 }
 
 /* What a worker says of a file with DWARF, and of places in it. */
-static void lines(const char *compiler, uint64_t wanted, uint32_t *has, struct frame_names *names)
+static void lines(const char *compiler, uint64_t wanted, uint32_t *has, uint64_t *offset,
+		  struct line_codes *codes)
 {
 	struct msg_job question = { .kind = JOB_LINES, .exe = 7, .n_frames = 3 };
 	const struct msg_job_done *done;
@@ -366,27 +367,61 @@ static void lines(const char *compiler, uint64_t wanted, uint32_t *has, struct f
 	ask(&question, (uint64_t[]){ wanted, s.offset, 1ULL << 40 }, 3,
 	    open(s.path, O_RDONLY | O_CLOEXEC), &m, 1);
 	CHECK_EQ(m.hdr.type, MSG_NAMES);
-	CHECK_EQ(sealed_map(m.fds[0], sizeof(struct frame_names_hdr), FRAME_NAMES_BYTES_MAX,
+	CHECK_EQ(sealed_map(m.fds[0], sizeof(struct line_codes_hdr), LINE_CODES_BYTES_MAX,
 			    &data, &len), 0);
-	CHECK_EQ(frame_names_open(data, len, 3, names), 0);
+	CHECK_EQ(line_codes_open(data, len, 3, codes), 0);
+	*offset = s.offset;
 	dwarf_sample_remove(&s);
 }
 
-TEST(worker_answers_with_lines_of_places)
+/* The functions at an offset, the innermost first: how many; each with its line. */
+static uint32_t places(const struct line_codes *x, uint64_t off,
+		       struct symbol_place ret[SYMBOL_DEPTH_MAX])
 {
-	struct frame_names names;
-	struct symbol_place p;
+	const struct line_segment *segments = x->segments;
+	const struct line_at *ats = x->ats;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < x->hdr.codes; i++) {
+		const struct line_code *c = &x->codes[i];
+		uint32_t at;
+
+		if (off < c->offset || off - c->offset >= c->len) {
+			segments += c->segments;
+			ats += c->ats;
+			continue;
+		}
+		at = segments[line_codes_segment(segments, c->segments, off - c->offset)].at;
+		for (; at != LINE_NONE; at = ats[at].outer) {
+			ret[n] = line_codes_function(x, ats[at].function);
+			ret[n++].line = ats[at].line;
+		}
+		break;
+	}
+	return n;
+}
+
+TEST(worker_answers_with_the_function_of_a_place)
+{
+	struct symbol_place p[SYMBOL_DEPTH_MAX];
+	struct line_codes codes;
+	uint64_t offset;
 	uint32_t has;
 
-	lines("cc -O2 -g", 0, &has, &names);
+	lines("cc -O2 -g", 0, &has, &offset, &codes);
 	CHECK_EQ(has, 1);
-	CHECK_EQ(names.n, 5);	/* no, three within each other, no */
-	CHECK_EQ(names.v[3].frame, 1);
-	p = frame_names_place(&names, 1);
-	CHECK_STR(p.name, "innermost");
-	CHECK_EQ(p.line, SAMPLE_HERE);
-	CHECK_STR(frame_names_place(&names, 3).name, "outer");
-	CHECK_STR(frame_names_place(&names, 4).name, "");
+	CHECK_EQ(codes.hdr.codes, 1);
+	CHECK_EQ(places(&codes, offset, p), 3);
+	CHECK_STR(p[0].name, "innermost");
+	CHECK_EQ(p[0].line, SAMPLE_HERE);
+	CHECK_STR(p[2].name, "outer");
+	/* its first byte, and its last ones */
+	CHECK_EQ(places(&codes, codes.codes[0].offset, p), 1);
+	CHECK_STR(p[0].name, "outer");
+	CHECK(codes.codes[0].offset < offset);
+	CHECK(places(&codes, codes.codes[0].offset + codes.codes[0].len - 1, p) > 0);
+	CHECK_STR(p[0].name, "outer");
+	CHECK_EQ(places(&codes, 0, p), 0);
 }
 
 /* --- dwz's alternate file ------------------------------------------------------- */
@@ -412,7 +447,8 @@ static bool dwz_sample(struct dwarf_sample *s, const char *link)
 static uint32_t given_names(const struct dwarf_sample *s, const char *command)
 {
 	struct msg_job question = { .kind = JOB_LINES, .exe = 7, .n_frames = 1 };
-	struct frame_names names;
+	struct symbol_place p[SYMBOL_DEPTH_MAX];
+	struct line_codes codes;
 	char text[512];
 	const void *data;
 	struct msg m;
@@ -427,10 +463,10 @@ static uint32_t given_names(const struct dwarf_sample *s, const char *command)
 	close(debug_fd);
 	debug_fd = -1;
 	CHECK_EQ(m.hdr.type, MSG_NAMES);
-	CHECK_EQ(sealed_map(m.fds[0], sizeof(struct frame_names_hdr), FRAME_NAMES_BYTES_MAX,
+	CHECK_EQ(sealed_map(m.fds[0], sizeof(struct line_codes_hdr), LINE_CODES_BYTES_MAX,
 			    &data, &len), 0);
-	CHECK_EQ(frame_names_open(data, len, 1, &names), 0);
-	return names.n;
+	CHECK_EQ(line_codes_open(data, len, 1, &codes), 0);
+	return places(&codes, s->offset, p);
 }
 
 static uint32_t dwz_names(const struct dwarf_sample *s, const char *command)
@@ -569,8 +605,9 @@ static void apart(const char *compiler, const char *command, const char *given,
 
 TEST(worker_finds_the_lines_of_a_file_that_has_its_names)
 {
+	struct symbol_place p[SYMBOL_DEPTH_MAX];
 	struct msg_job_done done;
-	struct frame_names names;
+	struct line_codes codes;
 	struct msg m[2];
 	const void *data;
 	size_t len;
@@ -579,12 +616,11 @@ TEST(worker_finds_the_lines_of_a_file_that_has_its_names)
 	CHECK(done.lines == 1 && done.debug == JOB_DEBUG_LINES);
 	CHECK_EQ(debug_question.build_id_len, 20);
 	CHECK_EQ(m[0].hdr.type, MSG_NAMES);
-	CHECK_EQ(sealed_map(m[0].fds[0], sizeof(struct frame_names_hdr), FRAME_NAMES_BYTES_MAX,
+	CHECK_EQ(sealed_map(m[0].fds[0], sizeof(struct line_codes_hdr), LINE_CODES_BYTES_MAX,
 			    &data, &len), 0);
-	CHECK_EQ(frame_names_open(data, len, 1, &names), 0);
-	CHECK_EQ(names.n, 3);
-	CHECK_STR(frame_names_place(&names, 0).name, "innermost");
-	CHECK_EQ(frame_names_place(&names, 0).line, SAMPLE_HERE);
+	CHECK_EQ(line_codes_open(data, len, 1, &codes), 0);
+	CHECK_EQ(places(&codes, codes.codes[0].offset, p), 1);
+	CHECK_STR(p[0].name, "outer");
 	/* by .gnu_debuglink */
 	apart("cc -O2 -g", "mv debug d.debug && strip --strip-debug sample && "
 	      NO_BUILD_ID " --add-gnu-debuglink=d.debug sample", "d.debug", &done, m);
