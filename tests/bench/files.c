@@ -8,8 +8,9 @@
  *	CHURN=SECONDS FILES=N [DIR=PATH] build/bench/files
  * Or what source lines cost: a library with a debug file is sampled 40 times a second, at two
  * of its places each time; of PLACES (1,000) place i is met 1/i as often as the first.
- * LATE=1: as `trifold run`, else as `trifold record`.
- *	LINES=SECONDS [LATE=1] [FILE=PATH] [PLACES=N] [SHARE=PERCENT] build/bench/files
+ * LATE=1: as `trifold run`, else as `trifold record`.  The places lie in SPOTS pieces of 256
+ * bytes, as those of hot functions do; else anywhere.
+ *	LINES=SECONDS [LATE=1] [FILE=PATH] [PLACES=N] [SPOTS=N] [SHARE=PERCENT] build/bench/files
  */
 #include <dirent.h>
 #include <elf.h>
@@ -253,6 +254,7 @@ static void churn(struct fake_loader *l, struct conn *status, pid_t hub, uint32_
 #define LINES_FRAMES	2
 #define LINES_STEP	20	/* seconds of a row that is printed */
 #define PLACES_MAX	65536
+#define SPOT_BYTES	256
 
 static struct {
 	uint64_t at[PLACES_MAX];	/* file offsets */
@@ -268,8 +270,20 @@ static uint64_t places_random(void)
 	return places.random >> 32;
 }
 
+/* So many bytes after a random place. */
+static uint64_t places_beside(uint64_t size, uint32_t spots, uint32_t i)
+{
+	uint64_t at;
+
+	if (!spots)
+		return places_random() % size;
+	/* the same for all of a spot */
+	at = (uint64_t)(i % spots + 1) * 0x9e3779b97f4a7c15ULL >> 20;
+	return at % (size - SPOT_BYTES) + places_random() % SPOT_BYTES;
+}
+
 /* Places in the code of a file. */
-static void places_make(const char *path, uint32_t n)
+static void places_make(const char *path, uint32_t n, uint32_t spots)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	Elf64_Phdr p = { 0 };
@@ -280,11 +294,11 @@ static void places_make(const char *path, uint32_t n)
 	for (int i = 0; i < e.e_phnum && !(p.p_type == PT_LOAD && p.p_flags & PF_X); i++)
 		NEED(pread(fd, &p, sizeof(p), (off_t)(e.e_phoff + i * sizeof(p))) > 0);
 	close(fd);
-	NEED(p.p_filesz > 0);
+	NEED(p.p_filesz > SPOT_BYTES);
 	for (places.n = 0; places.n < n; places.n++) {
 		double before = places.n ? places.sum[places.n - 1] : 0;
 
-		places.at[places.n] = p.p_offset + places_random() % p.p_filesz;
+		places.at[places.n] = p.p_offset + places_beside(p.p_filesz, spots, places.n);
 		places.sum[places.n] = before + 1.0 / (places.n + 1);
 	}
 }
@@ -397,11 +411,12 @@ static void lines_show(struct conn *status, uint32_t seconds, const struct lines
 			memcpy(&st, m.buf, sizeof(st));
 		msg_close_fds(&m);
 	}
-	printf("%3u s: %3u visits, %4u ms of workers for lines; of %5u frames %4.1f %% with a line\n",
+	printf("%3u s: %3u visits, %4u ms of workers for lines; of %5u frames %4.1f %% with a line; hub %u KiB\n",
 	       seconds, (unsigned int)(st.hub.line_visits - *visits),
 	       (unsigned int)((st.hub.line_cpu_ns - *cpu) / NSEC_PER_MSEC),
 	       (unsigned int)seen->frames,
-	       seen->frames ? 100.0 * (double)seen->lines / (double)seen->frames : 0.0);
+	       seen->frames ? 100.0 * (double)seen->lines / (double)seen->frames : 0.0,
+	       (unsigned int)(st.hub.rss_bytes >> 10));
 	fflush(stdout);
 	*visits = st.hub.line_visits;
 	*cpu = st.hub.line_cpu_ns;
@@ -410,7 +425,7 @@ static void lines_show(struct conn *status, uint32_t seconds, const struct lines
 TEST(what_lines_cost)
 {
 	const char *seconds = getenv("LINES"), *path = getenv("FILE"), *n = getenv("PLACES");
-	const char *share = getenv("SHARE");
+	const char *share = getenv("SHARE"), *spots = getenv("SPOTS");
 	struct place place = { .interval = "5", .lines = share ? share : "2",
 			       .always_on = getenv("LATE") };
 	uint64_t at = now_ns(), visits = 0, cpu = 0;
@@ -424,7 +439,7 @@ TEST(what_lines_cost)
 	if (!path)
 		path = "/usr/lib/x86_64-linux-gnu/libc.so.6";
 	snprintf(files[0].path, sizeof(files[0].path), "%s", path);
-	places_make(path, n ? (uint32_t)atoi(n) : 1000);
+	places_make(path, n ? (uint32_t)atoi(n) : 1000, spots ? (uint32_t)atoi(spots) : 0);
 	hub_begin(&place);
 	status_connect(&status, &place);
 	exporter_connect(&exporter, &place, 0, NULL);
