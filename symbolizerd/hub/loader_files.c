@@ -615,8 +615,7 @@ static bool loader_files_meant(void *ctx, uint32_t number, uint32_t i)
 	struct loader_files *lf = ctx;
 
 	return files_get(&lf->k->files, number) &&
-	       executables_number(&lf->k->exes, number) ==
-		       executables_get(&lf->k->exes, i);
+	       executables_number(&lf->k->exes, number) == executables_get(&lf->k->exes, i);
 }
 
 static int loader_files_table(void *ctx, uint32_t number, int fd)
@@ -794,8 +793,8 @@ static void loader_files_used(void *ctx, const struct job_slot *slot, uint64_t c
 }
 
 const struct jobs_ops loader_files_jobs = {
-	loader_files_exe, loader_files_meant, loader_files_table,
-	loader_files_no_table, loader_files_debug, loader_files_offence,
-	loader_files_memory, loader_files_names, loader_files_pending, loader_files_keep,
-	loader_files_symbols_room, loader_files_forked, loader_files_opened, loader_files_used,
+	loader_files_exe, loader_files_meant, loader_files_table, loader_files_no_table,
+	loader_files_debug, loader_files_offence, loader_files_memory, loader_files_names,
+	loader_files_pending, loader_files_keep, loader_files_symbols_room, loader_files_forked,
+	loader_files_opened, loader_files_used,
 };

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-UNIT += otlp otlp_bytes otlp_answer otlp_body request sender queue exporter_config \
+UNIT += otlp otlp_resource otlp_bytes otlp_answer otlp_body request sender queue exporter_config \
 	exporter_resource backoff spool_file spool fanout
 SPOOL_FILE := exporterd/spool_file.c ipc/batch.c ipc/batch_build.c common/hash_table.c
 unit_spool_file_SRCS := $(SPOOL_FILE)
@@ -11,6 +11,8 @@ DEBUG_CACHE := exporterd/debug_cache.c exporterd/own_dir.c common/read_all.c com
 unit_debug_cache_SRCS := $(DEBUG_CACHE) common/log.c
 unit_otlp_SRCS := $(OTLP) profile/formats/otlp.pb-c.c ipc/batch.c ipc/batch_build.c common/hash_table.c
 unit_otlp_LIBS := -lprotobuf-c -lxxhash -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+unit_otlp_resource_SRCS := $(unit_otlp_SRCS)
+unit_otlp_resource_LIBS := -lprotobuf-c -lxxhash
 unit_otlp_bytes_SRCS := $(unit_otlp_SRCS) exporterd/body.c
 unit_otlp_bytes_LIBS := -lprotobuf-c -lxxhash -lz -lzstd
 unit_otlp_answer_SRCS := exporterd/answer.c exporterd/backoff.c \
