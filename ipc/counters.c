@@ -3,6 +3,8 @@
 
 #include "common/clock.h"
 
+#define TOGETHER_NS	(60 * NSEC_PER_SEC)	/* daemons of one start */
+
 void account_sum(const struct status *st, struct account *ret)
 {
 	const struct loader_stats *l = &st->loader;
@@ -37,4 +39,11 @@ uint64_t status_cpu_ns(const struct status *st)
 {
 	return st->loader.bpf[BPF_RUN_NS] + st->loader.cpu_ns + st->loader.opener.cpu_ns +
 	       st->hub.cpu_ns + st->hub.worker_cpu_ns + st->exporter.cpu_ns;
+}
+
+uint64_t status_host_ns(const struct status *st)
+{
+	if (st->hub.start_ns > st->loader.start_ns + TOGETHER_NS)
+		return 0;
+	return st->uptime_ns * st->loader.cpus;
 }

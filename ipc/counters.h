@@ -280,4 +280,8 @@ void account_sum(const struct status *st, struct account *ret);
  * hub, exporterd, and all workers that ended.  Each since it started. */
 uint64_t status_cpu_ns(const struct status *st);
 
+/* Time (ns) of all CPUs since the hub started: what status_cpu_ns() is a share of.  0: loaderd
+ * started long before it, or is not there. */
+uint64_t status_host_ns(const struct status *st);
+
 #endif /* IPC_COUNTERS_H */

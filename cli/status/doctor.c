@@ -57,7 +57,7 @@ int doctor_run(const struct options *o)
 	int r = 0;
 
 	doctor_probe(&h, o->libexec);
-	doctor_ask_debuginfod(&h);
+	doctor_ask_running(&h);
 	json_open(&j, NULL, '{');
 	json_open(&j, "checks", '[');
 	for (size_t i = 0; i < doctor_n_checks; i++) {

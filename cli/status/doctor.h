@@ -46,7 +46,7 @@ struct doctor_debuginfod {
 /* Receivers of profiles, by the configuration and by a running trifold. */
 struct doctor_export {
 	unsigned int receivers;	/* 0: nothing is sent, as far as is known */
-	uint64_t delivered, refused;	/* samples at the first one; 0 if none runs */
+	uint64_t delivered, refused;	/* samples, at all of them; 0 if none runs */
 };
 
 /* All results are 0 or -errno. */
@@ -64,7 +64,7 @@ struct doctor_host {
 	bool units;		/* of systemd's units */
 	int btf;		/* by doctor_btf() */
 	bool names[BTF__COUNT];
-	struct doctor_debuginfod debuginfod;	/* by doctor_ask_debuginfod() */
+	struct doctor_debuginfod debuginfod;	/* by doctor_ask_running() */
 	struct doctor_export export;	/* likewise */
 };
 
@@ -90,7 +90,7 @@ void doctor_btf(struct doctor_host *h);
 
 /* Fill in h->debuginfod and h->export from the configuration and from a running trifold.  No
  * server is asked: exporterd does that. */
-void doctor_ask_debuginfod(struct doctor_host *h);
+void doctor_ask_running(struct doctor_host *h);
 
 /* The exit status for the worst state. */
 int doctor_status(enum check_state worst);

@@ -466,17 +466,20 @@ static void doctor_checks_debuginfod(const struct doctor_host *h, struct finding
 		ok(f, "off (debuginfod_urls of [names] is empty): no build ID leaves this host");
 }
 
-/* What becomes of samples behind the first receiver, nothing here can know. */
+/* What becomes of samples behind a receiver, nothing here can know. */
 static void doctor_checks_export(const struct doctor_host *h, struct finding *f)
 {
 	const struct doctor_export *e = &h->export;
 
-	if (!e->receivers)
+	if (h->debuginfod.config && !h->debuginfod.counted)
+		doctor_checks_say(f, CHECK_UNKNOWN, NULL, "run `trifold check-config`",
+				  "the configuration has mistakes");
+	else if (!e->receivers)
 		ok(f, "no receiver is configured: nothing is sent");
 	else if (e->refused && !e->delivered)
 		doctor_checks_say(f, CHECK_LESS, "no profile arrives anywhere",
 				  "see `trifold status` and exporterd's messages in the log",
-				  "the first receiver took none of %llu samples",
+				  "no receiver took any of %llu samples",
 				  (unsigned long long)e->refused);
 	else
 		ok(f, "%u receiver%s; \"delivered\" means that it took them: a Collector of 0.161 or "

@@ -49,17 +49,18 @@ static void doctor_debuginfod_config(struct doctor_debuginfod *d, const struct c
 
 static void doctor_debuginfod_export(struct doctor_export *e, const struct status *st)
 {
-	const struct receiver *first = &st->exporter.receivers[0];
-	unsigned int n = 0;
+	const struct receiver *r = st->exporter.receivers;
 
-	while (n < RECEIVERS_MAX && st->exporter.receivers[n].url[0])
-		n++;
-	e->receivers = n;
-	e->delivered = first->delivered;
-	e->refused = first->rejected + first->gave_up + first->queue_full;
+	*e = (struct doctor_export){ 0 };
+	while (e->receivers < RECEIVERS_MAX && r->url[0]) {
+		e->receivers++;
+		e->delivered += r->delivered;
+		e->refused += r->rejected + r->gave_up + r->queue_full;
+		r++;
+	}
 }
 
-void doctor_ask_debuginfod(struct doctor_host *h)
+void doctor_ask_running(struct doctor_host *h)
 {
 	struct doctor_debuginfod *d = &h->debuginfod;
 	static struct config c;

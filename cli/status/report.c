@@ -12,7 +12,6 @@
 #include "profile/busy.h"
 
 #define MISSED_SHOWN_S	0.05	/* less is shown as 0.0 */
-#define REPORT_TOGETHER_NS	(60 * NSEC_PER_SEC)	/* daemons of one start */
 
 __attribute__((format(printf, 3, 4))) static void
 report_add(char *out, size_t size, const char *fmt, ...)
@@ -268,17 +267,6 @@ static void report_each_process(const struct own_processes *list, FILE *to)
 	}
 }
 
-/* Time of all CPUs since the hub started; 0: another daemon started long before it, or that is
- * not known. */
-static uint64_t report_host_ns(const struct status *st)
-{
-	uint64_t hub = st->hub.start_ns, loader = st->loader.start_ns;
-
-	if (hub > loader + REPORT_TOGETHER_NS)
-		return 0;
-	return st->uptime_ns * st->loader.cpus;
-}
-
 static void report_costs(const struct counted *c,
 			 const struct own_processes *list, FILE *to)
 {
@@ -286,7 +274,7 @@ static void report_costs(const struct counted *c,
 	uint64_t taken = bpf[BPF_TAKEN];
 
 	uint64_t all_ns = status_cpu_ns(&c->st) + processes_silent_ns(list);
-	uint64_t host_ns = report_host_ns(&c->st);
+	uint64_t host_ns = status_host_ns(&c->st);
 
 	report_head(to, "Costs");
 	fprintf(to, "  %-28s %14.3f", "all of trifold: CPU, s", (double)all_ns / NSEC_PER_SEC);

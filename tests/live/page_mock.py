@@ -202,7 +202,7 @@ class Mock:
         return {"version": "0", "host": "<b>host</b>", "kernel": "6.1.0", "machine": "x86_64",
                 "frequency": 19, "now_ms": now, "start_ms": int(self.start), "end_ms": now,
                 "samples": len(self.samples), "bytes": 12 << 20, "budget": 64 << 20, "stacks": 10,
-                "coarse_ms": 0, "dropped": 0, "batches": 5, "cpus": 2, "sampling": True, "up_ms": self.up_ms, "lost": 0, "cpu_ns": self.cpu_ns}
+                "coarse_ms": 0, "dropped": 0, "batches": 5, "cpus": 2, "sampling": True, "up_ms": self.up_ms, "lost": 0, "cpu_ns": self.cpu_ns, "host_ns": self.up_ms * 2000000}
 
     def timeline(self, q):
         lo, hi, n = float(q["from"][0]), float(q["to"][0]), int(q["bins"][0])

@@ -156,8 +156,14 @@ TEST(doctor_says_what_delivered_means)
 	      strstr(f.text, "docs/RECIPES.md"));
 	e->refused = 7;
 	CHECK_EQ(state("export"), CHECK_LESS);
-	CHECK(f.cost && f.remedy && strstr(f.text, "none of 7 samples"));
+	CHECK(f.cost && f.remedy && strstr(f.text, "any of 7 samples"));
 	e->delivered = 1;
+	CHECK_EQ(state("export"), CHECK_OK);
+	/* what is not known is not "no receiver" */
+	*e = (struct doctor_export){ 0 };
+	h.debuginfod = (struct doctor_debuginfod){ .config = -EINVAL };
+	CHECK_EQ(state("export"), CHECK_UNKNOWN);
+	h.debuginfod.counted = true;
 	CHECK_EQ(state("export"), CHECK_OK);
 }
 

@@ -255,8 +255,8 @@ function aboutLive()
 	$("about").textContent = parts.map((s) => shown(s)).join(" \u00b7 ");
 	const account = [idle()];
 
-	if (info.up_ms > 0 && info.cpus > 0)
-		account.push(`trifold itself takes ${(info.cpu_ns / (info.up_ms * info.cpus * 1e4)).toFixed(2)} % of this host's CPU time, its start included.`);
+	if (info.cpu_ns < info.host_ns)
+		account.push(`trifold itself takes ${(100 * info.cpu_ns / info.host_ns).toFixed(2)} % of this host's CPU time, its start included.`);
 	if (info.dropped)
 		account.push(`${plural(info.dropped, "sample")} had no room and ${info.dropped === 1 ? "is" : "are"} gone.`);
 	if (info.lost)

@@ -121,6 +121,7 @@ static int api_get_info(struct api *a, const struct viewer_request *q, uint64_t 
 			 NSEC_PER_MSEC);
 		json_num(&j, "lost", hub_client_lost(&a->feed->hub));
 		json_num(&j, "cpu_ns", status_cpu_ns(&a->feed->hub.status));
+		json_num(&j, "host_ns", status_host_ns(&a->feed->hub.status));
 	}
 	json_close(&j, '}');
 	buffer_str(&ret->body, "\n");
