@@ -427,25 +427,27 @@ static bool hub_run_on_debug_missing(void *ctx, const struct build_id *id, uint3
  * least a quarter: names give way to tables, and lines to both. */
 static void hub_run_init_share(struct hub *hub)
 {
+	struct visits *const visits[] = { &hub->k.managed.visits, &hub->k.jit.visits,
+					  &hub->k.lines.visits };
 	uint32_t share = hub->config.cpu_share, percent;
-	struct job_queue *q = hub->jobs.queues;
-	uint64_t window;
+	struct job_queue *q = &hub->jobs.queues[JOB_FILE];
 
 	if (!hub->config.always_on)
 		share *= RECORDS_SHARE;
 	if (share > 100)
 		share = 100;
 	percent = share * hub->config.cpus;	/* of one CPU */
-	window = USER_SHARE_NS / 100 * percent;
 	cpu_share_init(&hub->k.share, percent * 10 / 2, now_ns());
 	user_share_init(&hub->k.workers, percent, now_ns());
 	hub->jobs.share = &hub->k.share;
-	for (int i = 0; i < JOB__KINDS; i++) {
-		q[i].share = &hub->k.workers;
-		q[i].put_off = &hub->k.stats.jobs_put_off;
+	q->share = &hub->k.workers;
+	q->put_off = &hub->k.stats.jobs_put_off;
+	for (size_t i = 0; i < sizeof(visits) / sizeof(visits[0]); i++) {
+		visits[i]->share = &hub->k.workers;
+		visits[i]->put_off = &hub->k.stats.jobs_put_off;
+		visits[i]->reserve = 4;
 	}
-	q[JOB_PROCESS].reserve_ns = window / 4;
-	q[JOB_LINES].reserve_ns = window / 2;
+	hub->k.lines.visits.reserve = 2;
 }
 
 int hub_init(struct hub *hub, const struct hub_config *config,

@@ -376,7 +376,7 @@ void status_send(struct status_clients *s)
 	struct msg_status m;
 
 	status_fill(s, &m.status);
-	knowledge_charge(s->k, status_cpu_ns(&m.status) - m.status.hub.worker_cpu_ns);
+	knowledge_charge(s->k, &m.status);
 	for (unsigned int i = 0; i < STATUS_CLIENTS; i++) {
 		if (s->v[i].conn.fd >= 0)
 			status_tell(&s->v[i].conn, &m);

@@ -39,6 +39,29 @@ bool job_queue_add(struct job_queue *q, const struct job *job)
 	return true;
 }
 
+bool job_queue_displace(struct job_queue *q, uint32_t owner, struct job *ret)
+{
+	size_t most = JOBS_OWED, last = q->n;
+
+	for (size_t i = 0; q->share && i < q->n; i++) {
+		uint32_t o = q->v[i].owner;
+
+		if (o == owner || q->v[i].process || !user_share_used_up(q->share, o))
+			continue;
+		if (last < q->n && q->v[last].owner == o) {
+			last = i;
+		} else if (job_queue_of(q, o) > most) {
+			most = job_queue_of(q, o);
+			last = i;
+		}
+	}
+	if (last == q->n)
+		return false;
+	*ret = q->v[last];
+	job_queue_remove(q, last);
+	return true;
+}
+
 uint64_t job_queue_put_all_off(struct job_queue *q)
 {
 	uint64_t n = 0;
@@ -97,7 +120,7 @@ static void job_queue_put_off(struct job *job, uint64_t *counter)
 /* May it begin now?  If not, it is counted once. */
 static bool job_queue_may(struct job_queue *q, struct job *job, uint64_t now_ns)
 {
-	if (q->share && !user_share_left(q->share, job->owner, q->reserve_ns, now_ns)) {
+	if (q->share && !user_share_left(q->share, job->owner, 0, now_ns)) {
 		job_queue_put_off(job, q->put_off);
 		return false;
 	}

@@ -24,6 +24,7 @@
 #include "symbolizerd/tables/owners.h"
 
 #define JOBS_MAX	256	/* of a kind */
+#define JOBS_OWED	8	/* an owner who waits for CPU time has as many in any case */
 #define JOB_ASKS	16	/* a second: MEMS_A_SECOND of loaderd */
 #define JOB_ASKS_NS	1000000000ULL	/* that second */
 
@@ -72,12 +73,15 @@ struct job_queue {
 	/* of all workers; NULL: there is no limit.  Borrowed, as the counter. */
 	struct user_share *share;
 	uint64_t *put_off;		/* jobs that waited for their owner's part */
-	uint64_t reserve_ns;		/* of that part, which is kept for other queues */
 };
 
 /* False: JOBS_MAX wait, or as many of this owner's as there are places left.  The
  * descriptor stays the caller's then. */
 bool job_queue_add(struct job_queue *q, const struct job *job);
+
+/* One of an owner whose part of the CPU time is used up, and who has JOBS_OWED others, goes
+ * for a job of this owner: *ret is the caller's.  False: there is none. */
+bool job_queue_displace(struct job_queue *q, uint32_t owner, struct job *ret);
 
 /* Put one back that was taken out: there is always room, for WORKER_SLOTS. */
 void job_queue_again(struct job_queue *q, const struct job *job);

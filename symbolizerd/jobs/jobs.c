@@ -608,10 +608,18 @@ void jobs_fini(struct jobs *jobs)
 /* False, and counted: there is no place. */
 static bool jobs_queue(struct jobs *jobs, const struct job *job)
 {
-	if (job_queue_add(&jobs->queues[job_kind(job)], job))
+	struct job_queue *q = &jobs->queues[job_kind(job)];
+	bool added = job_queue_add(q, job);
+	struct job goes;
+
+	if (!added && job_queue_displace(q, job->owner, &goes)) {
+		jobs_end(jobs, &goes, -EAGAIN);
+		added = job_queue_add(q, job);
+	} else if (added) {
 		return true;
+	}
 	jobs->stats->jobs_full++;
-	return false;
+	return added;
 }
 
 bool jobs_add(struct jobs *jobs, uint32_t number, uint32_t exe, uint32_t owner,

@@ -56,11 +56,23 @@ void knowledge_heard(struct knowledge *k)
 		k->out->heard(k->ctx);
 }
 
-void knowledge_charge(struct knowledge *k, uint64_t others_ns)
+static void knowledge_charge_one(struct knowledge *k, uint64_t *was, uint64_t used)
 {
-	if (k->others_ns && others_ns > k->others_ns)
-		user_share_use_all(&k->workers, others_ns - k->others_ns);
-	k->others_ns = others_ns;
+	if (*was && used > *was)
+		user_share_use_all(&k->workers, used - *was);
+	*was = used;
+}
+
+void knowledge_charge(struct knowledge *k, const struct status *st)
+{
+	const struct loader_stats *l = &st->loader;
+	uint64_t loader = l->bpf[BPF_RUN_NS] + l->cpu_ns + l->opener.cpu_ns;
+
+	if (!st->loader_up)
+		loader = 0;
+	knowledge_charge_one(k, &k->loader_ns, loader);
+	knowledge_charge_one(k, &k->exporter_ns, st->exporter.cpu_ns);
+	knowledge_charge_one(k, &k->hub_ns, st->hub.cpu_ns);
 }
 
 void knowledge_offence(struct knowledge *k, const char *who, int verdict)

@@ -54,7 +54,7 @@ struct knowledge {
 	struct hub_stats stats;		/* those that are counted, not gauged */
 	struct cpu_share share;		/* for files, without workers */
 	struct user_share workers;	/* what all others leave of limits.cpu_share */
-	uint64_t others_ns;		/* used by all others; 0: not known */
+	uint64_t loader_ns, exporter_ns, hub_ns;	/* used by these; 0: not known */
 	struct batches batches;
 	struct own own;
 	struct samples samples;
@@ -88,9 +88,9 @@ void knowledge_fini(struct knowledge *k);
 /* Something came: knowledge_out.heard. */
 void knowledge_heard(struct knowledge *k);
 
-/* So much CPU time have trifold's processes and BPF programs used until now, without workers:
- * what is new is charged to the share of all. */
-void knowledge_charge(struct knowledge *k, uint64_t others_ns);
+/* What BPF and daemons have used since the last time is charged to the share of all; what one
+ * of them used before its first report is not. */
+void knowledge_charge(struct knowledge *k, const struct status *st);
 
 /* Count and log the offence of a peer; the caller ends the connection. */
 void knowledge_offence(struct knowledge *k, const char *who, int verdict);

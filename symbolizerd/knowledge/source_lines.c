@@ -177,7 +177,7 @@ bool source_lines_wait(const struct source_lines *l, const struct executable *e,
 	t = source_lines_target(l, e->lines_id);
 	if (!t || t->asked)
 		return t != NULL;
-	if (user_share_used_up(&l->share, e->owner) ||
+	if (t->put_off || user_share_used_up(&l->share, e->owner) ||
 	    (l->visits.ending && l->files[visits_slot(&l->visits, t)].fd_ns))
 		return false;
 	return t->urgent && visits_due(&l->visits, t, now_ns + LINES_SOON_NS);

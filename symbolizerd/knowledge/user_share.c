@@ -23,13 +23,18 @@ static struct user_part *user_share_find(const struct user_share *s, uint32_t ow
 	return NULL;
 }
 
-/* NULL: there are too many. */
+/* NULL: there are too many.  Root has a place in any case. */
 static struct user_part *user_share_user(struct user_share *s, uint32_t owner)
 {
 	struct user_part *u = user_share_find(s, owner);
+	uint32_t most = USER_SHARE_USERS;
 
-	if (u || s->n == USER_SHARE_USERS)
+	if (u)
 		return u;
+	if (!owner || user_share_find(s, 0))
+		most++;
+	if (s->n >= most)
+		return NULL;
 	u = &s->v[s->n++];
 	*u = (struct user_part){ .owner = owner };
 	return u;
@@ -63,19 +68,31 @@ static int64_t user_share_pay(struct user_share *s, int64_t came)
 	return pays;
 }
 
+/* Of what came: equal parts, but root, if others are there, has half. */
+static int64_t user_share_part(const struct user_share *s, const struct user_part *u,
+			       int64_t came)
+{
+	if (s->n == 1 || !user_share_find(s, 0))
+		return came / s->n;
+	if (!u->owner)
+		return came / 2;
+	return came / 2 / (s->n - 1);
+}
+
 static void user_share_fill(struct user_share *s, uint64_t now_ns)
 {
 	int64_t most = user_share_of(s, USER_SHARE_NS);
 	int64_t rest = user_share_of(s, now_ns - s->filled_ns);
 	int64_t kept = s->spare_ns > most ? s->spare_ns : most;
-	int64_t part;
+	int64_t came;
 
-	rest -= user_share_pay(s, rest);
-	part = s->n ? rest / s->n : 0;
+	came = rest - user_share_pay(s, rest);
+	rest = came;
 	s->filled_ns = now_ns;
 	for (uint32_t i = 0; i < s->n; i++) {
 		struct user_part *u = &s->v[i];
 		int64_t room = u->left_ns < most ? most - u->left_ns : 0;
+		int64_t part = user_share_part(s, u, came);
 		int64_t more = part < room ? part : room;
 
 		u->left_ns += more;
@@ -93,13 +110,13 @@ bool user_share_left(struct user_share *s, uint32_t owner, uint64_t under_way_ns
 	int64_t need = (int64_t)under_way_ns;
 	struct user_part *u;
 
-	if (now_ns != s->filled_ns)
+	if (now_ns > s->filled_ns)
 		user_share_fill(s, now_ns);
 	u = user_share_user(s, owner);
 	if (!u)
-		return false;
-	u->seen_ns = now_ns;
-	if (u->left_ns <= need && u->left_ns + s->spare_ns / 2 > need) {
+		return s->spare_ns / 2 > need;
+	u->seen_ns = s->filled_ns;
+	if (u->left_ns <= 0 && u->left_ns + s->spare_ns / 2 > need) {
 		u->left_ns += s->spare_ns / 2;
 		s->spare_ns -= s->spare_ns / 2;
 	}
@@ -113,6 +130,18 @@ bool user_share_used_up(const struct user_share *s, uint32_t owner)
 	return u && u->left_ns <= 0;
 }
 
+/* What is spare pays; at most SPARE windows are owed. */
+static void user_share_owe(struct user_share *s, uint64_t ns)
+{
+	int64_t most = USER_SHARE_SPARE * user_share_of(s, USER_SHARE_NS);
+
+	if (ns > (uint64_t)most * 2)
+		ns = (uint64_t)most * 2;
+	s->spare_ns -= (int64_t)ns;
+	if (s->spare_ns < -most)
+		s->spare_ns = -most;
+}
+
 void user_share_use(struct user_share *s, uint32_t owner, uint64_t ns)
 {
 	struct user_part *u = user_share_user(s, owner);
@@ -121,16 +150,18 @@ void user_share_use(struct user_share *s, uint32_t owner, uint64_t ns)
 	if (u)
 		u->left_ns -= (int64_t)ns;
 	else
-		s->spare_ns -= (int64_t)ns;
+		user_share_owe(s, ns);
 }
 
 void user_share_use_all(struct user_share *s, uint64_t ns)
 {
-	int64_t most = USER_SHARE_SPARE * user_share_of(s, USER_SHARE_NS);
-
 	s->used_ns += ns;
-	if (ns < (uint64_t)(s->spare_ns + most))
-		s->spare_ns -= (int64_t)ns;
-	else
-		s->spare_ns = -most;
+	user_share_owe(s, ns);
+}
+
+uint64_t user_share_window(const struct user_share *s)
+{
+	uint64_t window = (uint64_t)user_share_of(s, USER_SHARE_NS);
+
+	return s->n ? window / s->n : window;
 }

@@ -8,6 +8,7 @@
 #include "ipc/message_hub.h"
 #include "symbolizerd/tables/owners.h"
 
+#define VISIT_COST_NS	5000000ULL	/* of CPU time, about, for one under way */
 #define LOOK_NS	50000000	/* all targets are looked at: so often, when nothing is new */
 
 void visits_init(struct visits *m, const struct visits_rules *rules,
@@ -334,11 +335,29 @@ static bool visits_waits(const struct visits *m, const struct visit_target *t, b
 	return t->urgent || (late && now_ns - t->since_ns >= m->rules->late_ns);
 }
 
+/* Has its owner CPU time for one more?  If not, that is counted once. */
+static bool visits_may(struct visits *m, struct visit_target *t, uint64_t now_ns)
+{
+	uint64_t need = visits_account(m, t)->under_way * VISIT_COST_NS;
+
+	if (!m->share || m->ending)
+		return true;
+	need += user_share_window(m->share) / m->reserve;
+	if (user_share_left(m->share, t->owner, need, now_ns))
+		return true;
+	if (!t->put_off)
+		++*m->put_off;
+	t->put_off = true;
+	return false;
+}
+
 /* Can it, says the client, too? */
 static bool visits_ready(struct visits *m, struct visit_target *t, uint64_t now_ns)
 {
 	enum visit_ready ready = VISIT_NOW;
 
+	if (!visits_may(m, t, now_ns))
+		return false;
 	if (m->ops->ready)
 		ready = m->ops->ready(m->ctx, t, visits_account(m, t)->under_way, now_ns);
 	if (ready == VISIT_NEVER)
@@ -429,7 +448,7 @@ static void visits_begin(struct visits *m, struct visit_target *t, uint64_t now_
 	t->next_ns = now_ns + visits_gap(m, t);
 	t->asked_ns = now_ns;
 	t->asked = visits_frames(m, t);
-	t->urgent = false;
+	t->urgent = t->put_off = false;
 	t->visits++;
 	a->served_ns = now_ns;
 	a->under_way++;

@@ -13,6 +13,9 @@
  * - Half of the visits under way are one owner's at most.  The next one is for the owner
  *   with the fewest under way, then for the one that was not served for longest, then for
  *   the target that was not visited for longest, or never, and waits longest.
+ * - None begins for an owner whose part of the CPU time for all workers is used up
+ *   (user_share.h), but at a recording's end: what waits for that has no place among those
+ *   under way.
  * - Where there is no room for a target, the owner with the most loses the one that
  *   was not used for longest.  Where there is no room for a frame, the owner with the
  *   most waiting loses those of a target.  A client hears of each frame that is
@@ -29,6 +32,7 @@
 #include "bpf/process.h"
 #include "common/hash_table.h"
 #include "common/vector.h"
+#include "symbolizerd/knowledge/user_share.h"
 #include "symbolizerd/symbols/frame_names.h"
 
 #define VISIT_KEY	4	/* words of a target's key: what they say is the client's */
@@ -63,6 +67,7 @@ struct visit_target {
 	uint64_t used_ns;
 	uint64_t since_ns;	/* what waits longest, and is not asked for */
 	bool urgent;
+	bool put_off;		/* its owner's part of the CPU time is used up */
 	uint64_t closed_ns;	/* is not visited before */
 	uint32_t closed;	/* times */
 	VECTOR(uint64_t) words;	/* of the frames that wait; first those asked for */
@@ -140,6 +145,10 @@ struct visits {
 	uint64_t now_ns;	/* of the last call that was told the time */
 	uint64_t look_ns;	/* nothing new is due before, but for what is late */
 	bool ending;		/* no pause between visits; only with rules->failures */
+	/* CPU time of all workers, borrowed as the counter; NULL: there is no limit */
+	struct user_share *share;
+	uint64_t *put_off;	/* targets that waited for their owner's part */
+	uint32_t reserve;	/* such a fraction of a user's window is kept for others' work */
 	uint64_t asked;		/* questions, until now */
 	uint64_t lost;		/* frames that found no room, or had to go */
 };

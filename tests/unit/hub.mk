@@ -28,7 +28,7 @@ UNIT += user_share
 unit_user_share_SRCS := symbolizerd/knowledge/user_share.c
 unit_job_queue_SRCS := symbolizerd/knowledge/user_share.c symbolizerd/jobs/job_queue.c symbolizerd/tables/owners.c common/hash_table.c
 UNIT += managed
-unit_managed_SRCS := $(addprefix symbolizerd/knowledge/,managed.c visits.c owner_cache.c record.c trace.c) symbolizerd/symbols/frame_text.c symbolizerd/symbols/frame_names.c symbolizerd/symbols/line_table.c symbolizerd/symbols/java_name.c symbolizerd/symbols/utf8.c \
+unit_managed_SRCS := $(addprefix symbolizerd/knowledge/,user_share.c managed.c visits.c owner_cache.c record.c trace.c) symbolizerd/symbols/frame_text.c symbolizerd/symbols/frame_names.c symbolizerd/symbols/line_table.c symbolizerd/symbols/java_name.c symbolizerd/symbols/utf8.c \
 	symbolizerd/tables/owners.c ipc/short_java.c common/hash_table.c
 unit_managed_LIBS := -lxxhash
 UNIT += hub_ksym
@@ -52,7 +52,7 @@ UNIT += jit jit_again jit_files
 JIT_FILES := symbolizerd/symbols/jit_names.c symbolizerd/symbols/jit_wanted.c symbolizerd/symbols/jitdump.c \
 	symbolizerd/symbols/frame_names.c
 unit_jit_files_SRCS := $(JIT_FILES)
-unit_jit_SRCS := $(addprefix symbolizerd/knowledge/,jit.c jit_early.c visits.c owner_cache.c) symbolizerd/tables/owners.c common/hash_table.c $(JIT_FILES)
+unit_jit_SRCS := $(addprefix symbolizerd/knowledge/,user_share.c jit.c jit_early.c visits.c owner_cache.c) symbolizerd/tables/owners.c common/hash_table.c $(JIT_FILES)
 unit_jit_LIBS := -lxxhash
 unit_jit_again_SRCS := $(unit_jit_SRCS)
 unit_jit_again_LIBS := $(unit_jit_LIBS)
@@ -67,7 +67,7 @@ UNIT += managed_visits
 unit_managed_visits_SRCS := $(unit_managed_SRCS)
 unit_managed_visits_LIBS := -lxxhash
 UNIT += source_lines
-unit_source_lines_SRCS := $(addprefix symbolizerd/knowledge/,source_lines.c line_store.c visits.c) symbolizerd/symbols/line_codes.c symbolizerd/knowledge/cpu_share.c symbolizerd/symbols/frame_names.c \
+unit_source_lines_SRCS := symbolizerd/knowledge/user_share.c $(addprefix symbolizerd/knowledge/,source_lines.c line_store.c visits.c) symbolizerd/symbols/line_codes.c symbolizerd/knowledge/cpu_share.c symbolizerd/symbols/frame_names.c \
 	 $(unit_executable_SRCS)
 unit_source_lines_LIBS := -lxxhash
 UNIT += line_functions
@@ -75,7 +75,7 @@ unit_line_functions_SRCS := $(unit_source_lines_SRCS)
 unit_line_functions_LIBS := -lxxhash
 UNIT += owner_cache visits
 unit_owner_cache_SRCS := symbolizerd/knowledge/owner_cache.c symbolizerd/tables/owners.c common/hash_table.c
-unit_visits_SRCS := symbolizerd/knowledge/visits.c symbolizerd/symbols/frame_names.c  common/hash_table.c
+unit_visits_SRCS := symbolizerd/knowledge/user_share.c symbolizerd/knowledge/visits.c symbolizerd/symbols/frame_names.c  common/hash_table.c
 UNIT += read_again file_symbols
 unit_read_again_SRCS := symbolizerd/knowledge/read_again.c symbolizerd/knowledge/user_share.c
 unit_file_symbols_SRCS := symbolizerd/knowledge/file_symbols.c symbolizerd/knowledge/owner_cache.c symbolizerd/tables/owners.c \

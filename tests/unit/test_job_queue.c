@@ -168,10 +168,40 @@ TEST(job_queue_keeps_to_the_parts_of_owners)
 	/* each is counted once; and 10 ms bring some to both */
 	CHECK(job_queue_take(&q, false, wanted, NULL, 10000001, &job));
 	CHECK_EQ(job.owner, 7);
-	/* another queue needs more of it to be left */
-	q.reserve_ns = NSEC_PER_SEC;
-	CHECK(!job_queue_take(&q, false, wanted, NULL, 20000001, &job));
-	CHECK_EQ(put_off, 2);
+	job_queue_fini(&q);
+}
+
+/* Who waits for CPU time gives places to others, and keeps a few. */
+TEST(job_queue_has_places_beside_those_who_owe)
+{
+	struct user_share share;
+	struct job_queue q = { .share = &share };
+	uint32_t number = 1, owner = 100;
+	struct job job;
+
+	user_share_init(&share, 2, 1);
+	while (owner < 132) {
+		user_share_use(&share, owner, 1);
+		while (put(&q, number, owner))
+			number++;
+		owner++;
+	}
+	CHECK(!put(&q, number, 1000));
+	for (uint32_t n = q.n; n; n = q.n) {
+		CHECK(q.v[q.n - 1].owner != 1000);
+		if (!job_queue_displace(&q, 1000, &job))
+			break;
+		CHECK_EQ(q.n, n - 1);
+		CHECK(job.owner >= 100 && job.owner != 1000);
+	}
+	CHECK_EQ(q.v[0].owner, 100);
+	CHECK(q.n <= 32 * JOBS_OWED && JOBS_MAX - q.n >= 128);
+	CHECK_EQ(q.v[JOBS_OWED - 1].owner, 100);
+	CHECK(q.v[JOBS_OWED].owner != 100);
+	/* not for himself, and not of who owes nothing */
+	while (put(&q, number, 1000))
+		number++;
+	CHECK(!job_queue_displace(&q, 100, &job));
 	job_queue_fini(&q);
 }
 

@@ -165,15 +165,63 @@ TEST(all_that_is_used_keeps_to_the_share)
 TEST(users_are_bounded)
 {
 	begin(false);
-	for (uint32_t i = 0; i < USER_SHARE_USERS; i++)
+	for (uint32_t i = 1; i <= USER_SHARE_USERS; i++)
 		asks(i);
 	now += S;
-	CHECK(asks(USER_SHARE_USERS - 1) && !asks(USER_SHARE_USERS));
-	user_share_use(&share, USER_SHARE_USERS, S);
-	CHECK_EQ(share.used_ns, S);
+	CHECK(asks(USER_SHARE_USERS) && !asks(1000));
+	user_share_use(&share, 1000, 100 * MS);
+	CHECK_EQ(share.used_ns, 100 * MS);
 	now += 2 * USER_SHARE_IDLE_NS;
-	CHECK(asks(USER_SHARE_USERS));
+	CHECK(asks(1000));
 	CHECK_EQ(share.n, 1);
+}
+
+/* One more has what is spare; root always has a place. */
+TEST(who_finds_no_place_has_what_is_spare)
+{
+	begin(false);
+	for (uint32_t i = 1; i <= USER_SHARE_USERS; i++)
+		asks(i);
+	CHECK(!asks(1000));
+	share.spare_ns = 10 * MS;
+	CHECK(asks(1000) && share.n == USER_SHARE_USERS);
+	user_share_use(&share, 1000, 3600 * S);
+	CHECK(share.spare_ns == -800 * (int64_t)MS);
+	CHECK(!asks(1000));
+	asks(0);
+	now += S;
+	CHECK(asks(0));
+	CHECK_EQ(share.n, USER_SHARE_USERS + 1);
+	asks(1001);
+	CHECK_EQ(share.n, USER_SHARE_USERS + 1);
+}
+
+TEST(root_has_half)
+{
+	uint64_t mine, his = 0;
+
+	begin(false);
+	asks(0);
+	asks(1);
+	asks(2);
+	mine = uses(0, 1, 50 * S, &his);
+	CHECK(mine >= 490 * MS && mine <= 560 * MS);
+	CHECK(his >= 240 * MS && his <= 300 * MS);
+	/* and so much for each is a window */
+	CHECK_EQ(user_share_window(&share), 200 * MS / 3);
+}
+
+/* Time that comes late is no time that has passed. */
+TEST(a_clock_that_goes_back_brings_nothing)
+{
+	begin(false);
+	asks(1);
+	now -= S;
+	CHECK(!asks(1));
+	now += S;
+	CHECK(!asks(1));
+	now += S;
+	CHECK(asks(1));
 }
 
 TEST(with_no_percent_nobody_has_any)

@@ -225,6 +225,37 @@ TEST(the_pause_doubles_up_to_the_most)
 	end();
 }
 
+/* Who has no CPU time left begins no visit, and so takes no place from others. */
+TEST(visits_keep_to_the_parts_of_owners)
+{
+	struct user_share share;
+	uint64_t put_off = 0;
+
+	begin();
+	user_share_init(&share, 2, now);
+	share.spare_ns = 0;
+	m.share = &share;
+	m.put_off = &put_off;
+	m.reserve = 4;
+	user_share_use(&share, 7, 100 * MS);
+	user_share_use(&share, 8, 0);
+	share.v[1].left_ns = 200 * MS;
+	CHECK(want(1, 7, 10) && want(2, 7, 20) && want(3, 8, 30));
+	visits_ask(&m, true, now);
+	CHECK(asked.n == 1 && asked.words[0][0] == 30 && put_off == 2);
+	CHECK(m.under_way == 1 && target(1, 7)->put_off);
+	visits_ask(&m, true, now);
+	CHECK_EQ(put_off, 2);
+	/* his half of 20 ms a second has paid after 10 s; 25 of 100 ms are kept for tables */
+	now += 12 * SEC;
+	visits_ask(&m, true, now);
+	CHECK_EQ(asked.n, 1);
+	now += SEC;
+	visits_ask(&m, true, now);
+	CHECK(asked.n == 2 && asked.words[1][0] == 10 && !target(1, 7)->put_off);
+	end();
+}
+
 TEST(what_is_not_urgent_waits_until_it_is_late)
 {
 	uint64_t words[2] = { 1, 2 };
