@@ -36,6 +36,7 @@ struct firefox_enc {
 	struct timeline_event *events;
 	size_t n_events;
 	uint32_t *names;	/* of processes */
+	uint32_t *nth;		/* by resource: how many before it have its pid */
 	uint32_t *by_line, *by_name;	/* looks of frames, of functions */
 	uint32_t *frame_id, *func_id;	/* by look */
 	uint32_t *source_id;	/* by string of the batch */
@@ -414,6 +415,62 @@ static void firefox_put_tables(struct firefox_enc *e)
 
 /* --- threads ---------------------------------------------------------------- */
 
+static int firefox_by_pid(const void *pa, const void *pb, void *arg)
+{
+	const struct batch_resource *v = arg;
+	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
+	int r = profile_order(v[a].pid, v[b].pid);
+
+	if (!r)
+		r = profile_order(a, b);
+	return r;
+}
+
+/* Number the resources with samples that have one pid: from 0, by resource; NULL: no
+ * memory. */
+static uint32_t *firefox_count_pids(const struct batch *b)
+{
+	uint32_t resources = batch_n(b, BATCH_RESOURCES), n = 0;
+	uint32_t *v = calloc((size_t)resources + 1, sizeof(*v));
+	uint32_t *nth = calloc((size_t)resources + 1, sizeof(*nth));
+
+	if (!v || !nth) {
+		free(v);
+		free(nth);
+		return NULL;
+	}
+	for (uint32_t i = 0; i < batch_n(b, BATCH_SAMPLES); i++)
+		nth[b->samples[i].resource] = 1;
+	for (uint32_t i = 0; i < resources; i++) {
+		if (nth[i])
+			v[n++] = i;
+		nth[i] = 0;
+	}
+	qsort_r(v, n, sizeof(*v), firefox_by_pid, (void *)b->resources);
+	for (uint32_t i = 1; i < n; i++) {
+		if (b->resources[v[i]].pid == b->resources[v[i - 1]].pid)
+			nth[v[i]] = nth[v[i - 1]] + 1;
+	}
+	free(v);
+	return nth;
+}
+
+/*
+ * Of the main threads with one "pid" the Firefox Profiler shows the last
+ * (src/profile-logic/tracks.ts), and two resources can have one: after an exec, or when
+ * a number is given again.  So the first is "10", the others "10.1", "10.2"; pids are
+ * strings in order to be unique (src/types/profile.ts).
+ */
+static void firefox_put_pid(struct firefox_enc *e, uint32_t resource)
+{
+	buffer_num(&e->text, e->b->resources[resource].pid);
+	if (e->nth[resource]) {
+		buffer_str(&e->text, ".");
+		buffer_num(&e->text, e->nth[resource]);
+	}
+	firefox_text(e, "pid");
+}
+
 static void firefox_put_thread_head(struct firefox_enc *e)
 {
 	const struct timeline_event *ev = &e->events[e->from];
@@ -438,8 +495,7 @@ static void firefox_put_thread_head(struct firefox_enc *e)
 	json_null(&e->j, "unregisterTime");
 	json_open(&e->j, "pausedRanges", '[');
 	json_close(&e->j, ']');
-	buffer_num(&e->text, pid);
-	firefox_text(e, "pid");
+	firefox_put_pid(e, ev->resource);
 	json_num(&e->j, "tid", ev->tid);
 }
 
@@ -587,6 +643,7 @@ static void firefox_fini(struct firefox_enc *e)
 {
 	free(e->events);
 	free(e->names);
+	free(e->nth);
 	free(e->by_line);
 	free(e->by_name);
 	free(e->frame_id);
@@ -614,6 +671,7 @@ int firefox_encode(const struct batch *b, const struct profile_info *info,
 		.seed = hash_seed(),
 		.texts = { .seed = hash_seed() },
 		.names = profile_process_names(b),
+		.nth = firefox_count_pids(b),
 		.by_line = timeline_frames(b, true),
 		.by_name = timeline_frames(b, false),
 		.frame_id = calloc(frames, sizeof(uint32_t)),
@@ -623,7 +681,7 @@ int firefox_encode(const struct batch *b, const struct profile_info *info,
 	};
 
 	e.events = timeline_sort(b, true, &e.n_events);
-	if (e.names && e.by_line && e.by_name && e.frame_id && e.func_id &&
+	if (e.names && e.nth && e.by_line && e.by_name && e.frame_id && e.func_id &&
 	    e.source_id && e.stack_id && e.events)
 		firefox_put(&e, info);
 	else

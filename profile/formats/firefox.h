@@ -7,7 +7,9 @@
  * upgrade it (processed-profile-versioning.ts), earlier ones refuse it.
  *
  * One thread for each thread sampled, its samples at their own times, in milliseconds
- * since the recording began; stacks, frames, functions and strings are shared by all.
+ * since the recording began.  Each resource of the batch is a process; where several have
+ * one pid, the first has it, the others have "PID.1", "PID.2".  Stacks, frames, functions
+ * and strings are shared by all.
  * A function has its source file and the line where it begins, and its file as its
  * library; each frame has the line that ran, and how deep it is inlined.  Categories
  * are the kinds of frames; an incomplete stack has a marker with the reason as its root.

@@ -105,15 +105,19 @@ def firefox_threads(path, profile=None):
     for i, (frame, up) in enumerate(zip(nodes["frame"], nodes["prefixOffset"])):
         assert 0 <= up <= i
         stacks.append((stacks[i - up] if up else []) + [look[frame]])
-    threads = []
+    threads, mains = [], set()
     for t in d["threads"]:
+        # src/profile-logic/tracks.ts: of main threads with one pid only the last has a track
+        assert not t["isMainThread"] or t["pid"] not in mains, t["pid"]
+        if t["isMainThread"]:
+            mains.add(t["pid"])
         samples, before = columns(t["samples"]), 0
         assert isinstance(t["pid"], str) and not columns(t["markers"])["length"]
         for time, cpu in zip(samples["time"], samples["threadCPUDelta"]):
             assert before <= time <= meta["profilingEndTime"]
             assert abs(cpu / 1000 - meta["interval"]) < 0.001
             before = time
-        threads.append(Thread(t["processName"], t["name"], int(t["pid"]), t["tid"],
+        threads.append(Thread(t["processName"], t["name"], int(t["pid"].split(".")[0]), t["tid"],
                               [(ms, stacks[s]) for ms, s in zip(samples["time"], samples["stack"])]))
     return threads
 

@@ -109,6 +109,48 @@ TEST(firefox_keeps_threads_times_and_lines)
 	free(s);
 }
 
+/* Three processes of pid 10, of which the last has a thread more, one of pid 0, and one of
+ * pid 7: what was execed, or got its number again; or nobody knows any. */
+static void *same_pids_batch(struct batch *ret)
+{
+	static const struct { uint32_t pid, tid; const char *name; } of[] = {
+		{ 10, 10, "sh" }, { 7, 7, "seven" }, { 10, 10, "one" }, { 0, 0, "none" },
+		{ 10, 10, "two" }, { 10, 11, "two" }, { 0, 0, "neither" },
+	};
+	struct batch_builder *b = batch_builder_new(20);
+	uint32_t f = frame(b, BATCH_FRAME_NATIVE, "f", 0, 16);
+	void *data;
+	size_t len;
+
+	for (uint32_t i = 0; i < sizeof(of) / sizeof(of[0]); i++)
+		event(b, process(b, of[i].pid, of[i].name, of[i].name), of[i].tid, of[i].name,
+		      STOP_COMPLETE, &f, 1, 100 + i);
+	CHECK_EQ(batch_builder_finish(b, 0, 5000000000ULL, &data, &len), 0);
+	batch_builder_free(b);
+	CHECK_EQ(batch_open(data, len, ret), 0);
+	return data;
+}
+
+/* The Firefox Profiler shows one main thread of each "pid". */
+TEST(firefox_has_a_pid_for_each_process)
+{
+	static const char *const want[] = {
+		"\"10\"", "\"7\"", "\"10.1\"", "\"0\"", "\"10.2\"", "\"10.2\"", "\"0.1\"",
+	};
+	char *s = encoded(firefox_encode, same_pids_batch), *at = s;
+
+	for (uint32_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
+		at = strstr(at, "\"pid\":");
+		CHECK(at);
+		at += strlen("\"pid\":");
+		if (strncmp(at, want[i], strlen(want[i])))
+			printf("# thread %u: %.8s\n", i, at);
+		CHECK(!strncmp(at, want[i], strlen(want[i])));
+	}
+	CHECK(!strstr(at, "\"pid\":"));
+	free(s);
+}
+
 /* f begins in line 5, runs in lines 7, 8 and, inlined into g, in 9. */
 static void *lines_batch(struct batch *ret)
 {
