@@ -138,16 +138,12 @@ static void fanout_send_as(struct fanout *f, struct fanout_to to, uint64_t id,
 			   struct kept_batch *batch, const struct batch *b,
 			   struct otlp_range left)
 {
-	const struct otlp_how extra = {
-		.pairs = (const char *const *)f->resource->pairs.v,
-		.per = f->resource->per,
-		.only = resource_only(f->resource),
-		.bare = to.form & FORM_BARE,
-		.guesses = to.form & FORM_GUESSES,
-		.nameless = to.form & FORM_NAMELESS,
-	};
+	struct otlp_how extra = resource_how(f->resource);
 	struct otlp_range now = left;
 
+	extra.bare = to.form & FORM_BARE;
+	extra.guesses = to.form & FORM_GUESSES;
+	extra.nameless = to.form & FORM_NAMELESS;
 	do {
 		struct request q;
 		int r = request_init(&q, b, now, &extra);

@@ -165,8 +165,9 @@ static const char *resource_arch(const char *machine)
 	return machine;
 }
 
-static int resource_detect(struct pairs *p, const char *root)
+static int resource_detect(struct resource *res, const char *root)
 {
+	struct pairs *p = &res->pairs;
 	struct utsname u;
 	int r = resource_set(p, "os.type", "linux");
 
@@ -176,6 +177,9 @@ static int resource_detect(struct pairs *p, const char *root)
 		r = resource_set(p, "telemetry.distro.version", TRIFOLD_VERSION);
 	if (r || uname(&u) < 0)
 		return r;
+	res->host_name = strdup(u.nodename);
+	if (!res->host_name)
+		return -ENOMEM;
 	r = resource_set(p, "host.name", u.nodename);
 	if (r == 0)
 		r = resource_set(p, "host.arch", resource_arch(u.machine));
@@ -326,7 +330,7 @@ int resource_load(struct resource *r, const char *root)
 	if (err == 0)
 		err = resource_load_only(r, preset);
 	if (err == 0)
-		err = resource_detect(&r->pairs, root);
+		err = resource_detect(r, root);
 	if (err)
 		return err;
 	resource_filter(r);
@@ -339,5 +343,6 @@ int resource_load(struct resource *r, const char *root)
 void resource_fini(struct resource *r)
 {
 	pairs_fini(&r->pairs);
+	free(r->host_name);
 	free(r->only);
 }

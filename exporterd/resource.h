@@ -31,16 +31,23 @@
 struct resource {
 	struct pairs pairs;	/* of the host, and those that were configured */
 	enum otlp_per per;
+	char *host_name;	/* that was found, wanted or not; NULL: none was */
 	char *only;		/* keys as text, cut into pieces; NULL: all */
 	const char *keys[RESOURCE_ONLY_MAX + 1];
 };
 
-/* .only of struct otlp_how. */
-static inline const char *const *resource_only(const struct resource *r)
+/* What it says in every request, whatever its receiver gets of names; borrowed from r. */
+static inline struct otlp_how resource_how(const struct resource *r)
 {
-	if (!r->only)
-		return NULL;
-	return r->keys;
+	struct otlp_how how = {
+		.pairs = (const char *const *)r->pairs.v,
+		.per = r->per,
+		.host_name = r->host_name,
+	};
+
+	if (r->only)
+		how.only = r->keys;
+	return how;
 }
 
 /* Files are read below root; "": those of the system.  Call before exporter_confine().

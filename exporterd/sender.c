@@ -41,16 +41,12 @@ static void sender_log_no_split(struct sender *s, int r)
  * False: it could not be halved. */
 static bool sender_split(struct sender *s)
 {
-	const struct otlp_how extra = {
-		.pairs = (const char *const *)s->resource->pairs.v,
-		.per = s->resource->per,
-		.only = resource_only(s->resource),
-		.bare = s->endpoint->bare,
-		.guesses = s->endpoint->guesses,
-		.nameless = s->endpoint->nameless,
-	};
+	struct otlp_how extra = resource_how(s->resource);
 	bool done = false;
 
+	extra.bare = s->endpoint->bare;
+	extra.guesses = s->endpoint->guesses;
+	extra.nameless = s->endpoint->nameless;
 	do {
 		struct item *half[2];
 		int r = request_halve(s->cur, &extra, half);

@@ -488,6 +488,7 @@ static void otlp_begin(struct otlp_enc *e, const struct otlp_how *how)
 	e->guesses = how->guesses;
 	e->per = how->per;
 	e->only = how->only;
+	e->host_name = how->host_name;
 	otlp_host_attributes(e, how);
 }
 

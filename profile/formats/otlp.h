@@ -75,6 +75,7 @@ enum otlp_per {
 struct otlp_how {
 	const char *const *pairs;	/* key, value, key, value ...; NULL ends */
 	const char *const *only;	/* keys; NULL ends */
+	const char *host_name;	/* or NULL */
 	enum otlp_per per;
 	bool guesses;		/* stacks include guessed callers, after a location of
 				 * the type "guess-marker"; else they end there, with

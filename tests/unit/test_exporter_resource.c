@@ -197,7 +197,9 @@ TEST(os_release_survives_every_truncation_and_bit_flip)
 TEST(resource_has_what_is_wanted)
 {
 	struct resource p = { 0 };
+	struct otlp_how how;
 	struct root root;
+	struct utsname u;
 
 	make(&root);
 	put(&root, "/etc/os-release", debian);
@@ -211,8 +213,15 @@ TEST(resource_has_what_is_wanted)
 	/* what is configured stays */
 	CHECK_STR(get(&p.pairs, "team"), "a");
 	CHECK_EQ(p.pairs.n, 2);
-	CHECK_STR(resource_only(&p)[1], "process.pid");
-	CHECK(!resource_only(&p)[2]);
+	how = resource_how(&p);
+	CHECK_EQ(how.per, OTLP_PER_HOST);
+	CHECK_STR(how.only[1], "process.pid");
+	CHECK(!how.only[2]);
+	/* it is not sent, but the host is named after it */
+	CHECK_STR(get(&p.pairs, "host.name"), "(none)");
+	CHECK(uname(&u) == 0);
+	CHECK(how.host_name);
+	CHECK_STR(how.host_name, u.nodename);
 	resource_fini(&p);
 	drop(&root);
 }
@@ -235,7 +244,7 @@ TEST(resource_presets_are_defaults)
 	setenv("TRIFOLD_RESOURCE_PER", "process", 1);
 	CHECK_EQ(resource_load(&p, root.dir), 0);
 	CHECK_EQ(p.per, OTLP_PER_PROCESS);
-	CHECK_STR(resource_only(&p)[3], "container.id");
+	CHECK_STR(resource_how(&p).only[3], "container.id");
 	resource_fini(&p);
 	drop(&root);
 }

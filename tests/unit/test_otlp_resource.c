@@ -112,6 +112,22 @@ TEST(otlp_resource_is_the_host)
 	CHECK(found);
 }
 
+/* All hosts would be the service "host" otherwise. */
+TEST(otlp_host_is_a_service_by_its_name_though_it_is_not_wanted)
+{
+	static const char *const only[] = { "host.id", NULL };
+	static const char *const given[] = { "host.name", "given", NULL };
+	struct otlp_how extra = { .only = only, .per = OTLP_PER_HOST, .host_name = "h" };
+
+	make();
+	encode(&extra);
+	CHECK_STR(attribute(r->resource_profiles[0], "service.name"), "h");
+	CHECK_STR(attribute(r->resource_profiles[0], "host.name"), "(none)");
+	extra.pairs = given;
+	encode(&extra);
+	CHECK_STR(attribute(r->resource_profiles[0], "service.name"), "given");
+}
+
 TEST(otlp_service_is_the_unit_or_the_program)
 {
 	static const char *const want[] = { "nginx", "prog", "self", "kernel" };
