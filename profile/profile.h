@@ -32,8 +32,7 @@ struct profile_info {
 	struct profile_account account;
 	bool lines, inlined;		/* of folded stacks (formats/folded.h) */
 	bool nameless;			/* of otlp and pprof: code without a name has no
-					 * function where a tool can find one by the file's
-					 * ID and the address */
+					 * function where profile_can_be_looked_up() */
 };
 
 /* A box of a flame graph has the kind of its frame (enum batch_frame_kind), or: */
@@ -52,6 +51,19 @@ struct profile_info {
 static inline bool profile_is_nameless(const struct batch_frame *f)
 {
 	return !f->function || frame_kind_class(f->kind) == FRAMES_MARK;
+}
+
+/* Does nobody know what the frame's function is called? */
+static inline bool profile_is_unnamed(const struct batch *b, const struct batch_frame *f)
+{
+	return !f->function || b->functions[f->function].unnamed;
+}
+
+/* Can a tool with symbols find the frame's function?  It needs the file's ID (has_id:
+ * what is written has it) and the address, which coarse frames (remap.h) have no more. */
+static inline bool profile_can_be_looked_up(const struct batch_frame *f, bool has_id)
+{
+	return has_id && f->address && frame_kind_class(f->kind) == FRAMES_FILE;
 }
 
 /*

@@ -256,15 +256,15 @@ static void dictionary_put_line(struct buffer *w, uint32_t fn, uint32_t number)
 	pb_end(w, line);
 }
 
-/* Is there no function, because a receiver can find it by address and build ID? */
+/* Is there no function, because a receiver can find it?  map: 0 without any ID. */
 static bool dictionary_leaves_name(const struct dict *d,
 				   const struct batch_frame *f, uint32_t map)
 {
-	if (!map || (!d->bare && !d->nameless))
+	if (!profile_can_be_looked_up(f, map != 0))
 		return false;
 	if (d->bare && f->kind == BATCH_FRAME_NATIVE)
 		return true;
-	return !f->function || (f->address && d->b->functions[f->function].unnamed);
+	return d->nameless && profile_is_unnamed(d->b, f);
 }
 
 /* Innermost line first (opentelemetry/proto/profiles, message Location). */

@@ -57,7 +57,8 @@ struct dict {
 		uint32_t index;
 	} literals[DICT_LITERALS];
 	unsigned int n_literals;
-	bool bare, nameless;	/* of otlp_how, set by the caller */
+	bool bare, nameless;	/* of otlp_how, set by the caller; bare includes
+				 * nameless */
 	struct buffer text;	/* of a placeholder */
 	bool failed;		/* memory was short: do not use the result */
 };

@@ -507,7 +507,7 @@ int otlp_encode_range(const struct batch *b, struct otlp_range range,
 	e.depth = calloc(batch_n(b, BATCH_STACKS) + 1, sizeof(*e.depth));
 	r = dict_init(&e.dict, b);
 	e.dict.bare = extra && extra->bare;
-	e.dict.nameless = extra && extra->nameless;
+	e.dict.nameless = extra && (extra->nameless || extra->bare);
 	grouped = otlp_group(&e);
 	if (r == 0 && e.order && e.depth && grouped)
 		otlp_write_request(&e);

@@ -196,7 +196,7 @@ static uint8_t pprof_has(const struct batch *b, const struct batch_frame *f,
 {
 	const struct batch_function *fn = &b->functions[f->function];
 
-	if (!f->function || fn->unnamed)
+	if (profile_is_unnamed(b, f))
 		has &= (uint8_t)~PPROF_FUNCTIONS;
 	if (!fn->file)
 		has &= (uint8_t)~PPROF_FILES;
@@ -205,6 +205,12 @@ static uint8_t pprof_has(const struct batch *b, const struct batch_frame *f,
 	if (f->inlined)
 		has |= PPROF_INLINED;
 	return has;
+}
+
+/* The only ID that a mapping has; 0: none. */
+static uint32_t pprof_build_id(const struct batch_exe *x)
+{
+	return x->build_id ? x->build_id : x->runtime_id;
 }
 
 /* Mapping of executable i; 0: of the kernel. */
@@ -217,7 +223,7 @@ static void pprof_put_exe(struct pprof_enc *e, uint32_t i)
 				  pprof_literal(e, S_KERNEL), 0, PPROF_FUNCTIONS);
 	else
 		pprof_put_mapping(e, i + 1, e->limits[i], x->path,
-				  x->build_id ? x->build_id : x->runtime_id, e->has[i]);
+				  pprof_build_id(x), e->has[i]);
 }
 
 static void pprof_put_mappings(struct pprof_enc *e)
@@ -254,12 +260,11 @@ static void pprof_put_line(struct pprof_enc *e, uint32_t function,
 	pb_end(&e->out, line);
 }
 
-/* Is there no function, because a tool can find one by address and build ID? */
+/* Is there no function, because a tool can find one? */
 static bool pprof_leaves_name(const struct pprof_enc *e, const struct batch_frame *f)
 {
-	return e->info->nameless && f->exe &&
-	       frame_kind_class(f->kind) == FRAMES_FILE &&
-	       (!f->function || e->b->functions[f->function].unnamed);
+	return e->info->nameless && profile_is_unnamed(e->b, f) &&
+	       profile_can_be_looked_up(f, pprof_build_id(&e->b->exes[f->exe]) != 0);
 }
 
 /* Innermost line first (profile.proto, message Location). */

@@ -246,6 +246,24 @@ TEST(otlp_leaves_code_without_names_to_a_receiver_that_asks)
 	}
 }
 
+/* Nobody finds a function by an address that is gone. */
+TEST(otlp_keeps_names_of_code_without_an_address)
+{
+	static const struct otlp_how nameless = { .nameless = true }, bare = { .bare = true };
+	struct batch_builder *b = batch_builder_new(20);
+	const struct batch_function v = { .name = text(b, "prog!0x1000"), .unnamed = 1 };
+	uint32_t f = frame(b, BATCH_FRAME_NATIVE, program(b), 0, batch_function(b, &v), 0);
+
+	batch_event(b, batch_stack(b, &f, 1), 0, process(b, 1), STOP_COMPLETE, START);
+	finish(b);
+	for (int k = 0; k < 2; k++) {
+		encode(k ? &bare : &nameless);
+		CHECK_EQ(r->dictionary->n_location_table, 2);
+		CHECK_STR(name_of(r->dictionary, r->dictionary->location_table[1]),
+			  "prog!0x1000");
+	}
+}
+
 TEST(otlp_sample_attributes_are_thread_and_cpu)
 {
 	const Otlp__Sample *s;
