@@ -60,6 +60,8 @@ static int timeline_by_look(const void *pa, const void *pb, void *arg)
 		r = profile_order(a->exe, b->exe);
 	if (!r && l->by_line)
 		r = profile_order(a->line, b->line);
+	if (!r && l->by_line)
+		r = profile_order(a->inlined, b->inlined);
 	return r;
 }
 

@@ -31,7 +31,7 @@ struct timeline_event *timeline_sort(const struct batch *b, bool by_thread,
 
 /*
  * For each frame the lowest-numbered one that has its name, file and kind
- * (and its line, if by_line); malloc'ed, or NULL.
+ * (and its line and how deep it is inlined, if by_line); malloc'ed, or NULL.
  */
 uint32_t *timeline_frames(const struct batch *b, bool by_line);
 

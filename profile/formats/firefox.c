@@ -26,9 +26,10 @@ struct firefox_func {
 	uint32_t line;		/* where it begins; 0: unknown */
 };
 
-/* A "look" is the first frame of the batch with the same name, module and kind; after
- * the frames of the batch come the markers of stops.  Arrays of numbers have 0 for what
- * has none yet, else one more than the number. */
+/* A "look" is the first frame of the batch with the same name, module and kind (of a frame
+ * also the same line and depth of inlining: timeline_frames()); after the frames of the
+ * batch come the markers of stops.  Arrays of numbers have 0 for what has none yet, else
+ * one more than the number. */
 struct firefox_enc {
 	const struct batch *b;
 	struct json j;

@@ -151,7 +151,7 @@ TEST(firefox_has_a_pid_for_each_process)
 	free(s);
 }
 
-/* f begins in line 5, runs in lines 7, 8 and, inlined into g, in 9. */
+/* f begins in line 5, runs in lines 7, 8 and, inlined into g and called, in 9. */
 static void *lines_batch(struct batch *ret)
 {
 	struct batch_builder *b = batch_builder_new(20);
@@ -159,21 +159,22 @@ static void *lines_batch(struct batch *ret)
 				    .start_line = 5 };
 	struct batch_function g = { .name = str(b, "g"), .file = str(b, "g.c") };
 	uint32_t fn = batch_function(b, &f), gn = batch_function(b, &g);
-	uint32_t p = process(b, 10, "app", "app"), v[4];
+	static const uint32_t line[] = { 7, 8, 40, 9, 9 };
+	uint32_t p = process(b, 10, "app", "app"), v[5];
 	void *data;
 	size_t len;
 
-	for (uint32_t i = 0; i < 4; i++) {
+	for (uint32_t i = 0; i < 5; i++) {
 		struct batch_frame at = {
-			.kind = BATCH_FRAME_NATIVE, .address = i < 2 ? i : 2,
+			.kind = BATCH_FRAME_NATIVE, .address = i < 2 || i == 4 ? i : 2,
 			.function = i == 2 ? gn : fn,
-			.line = i == 2 ? 40 : i == 3 ? 9 : 7 + i,
+			.line = line[i],
 			.inlined = i == 3, .into = i == 3 ? v[2] : 0,
 		};
 
 		v[i] = batch_frame(b, &at);
 	}
-	for (uint32_t i = 0; i < 4; i++) {
+	for (uint32_t i = 0; i < 5; i++) {
 		if (i != 2)
 			event(b, p, 10, "app", STOP_COMPLETE, &v[i], 1, 100 + i);
 	}
@@ -192,11 +193,13 @@ TEST(functions_are_one_for_all_their_lines)
 		  "{\"name\":\"f\",\"file\":\"f.c\",\"line\":5},\n"
 		  "{\"name\":\"g\",\"file\":\"g.c\",\"line\":40},\n"
 		  "{\"name\":\"[");
-	check_has(s, "\"samples\":[[0],[0],[1,0]],\n\"weights\":[50000000,50000000,50000000]");
+	check_has(s, "\"samples\":[[0],[0],[1,0],[0]],\n"
+		  "\"weights\":[50000000,50000000,50000000,50000000]");
 	free(s);
 	s = encoded(firefox_encode, lines_batch);
-	check_has(s, "\"func\":[0,0,1,0]");
-	check_has(s, "\"line\":[7,8,40,9]");
+	check_has(s, "\"inlineDepth\":[0,0,0,1,0]");
+	check_has(s, "\"func\":[0,0,1,0,0]");
+	check_has(s, "\"line\":[7,8,40,9,9]");
 	check_has(s, "\"name\":[0,2],");
 	check_has(s, "\"lineNumber\":[5,null]");
 	check_has(s, "\"stringArray\":[\n\"f\",\n\"f.c\",\n\"g\",\n\"g.c\"]");
