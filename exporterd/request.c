@@ -7,16 +7,10 @@
 int request_init(struct request *q, const struct batch *b,
 		 struct otlp_range range, const struct otlp_how *extra)
 {
-	int r;
-
 	*q = (struct request){
 		.samples = range.n, .span_ns = b->hdr->end_ns - b->hdr->start_ns,
 	};
-	r = otlp_encode_range(b, range, extra, &q->raw, &q->len, &q->cuts);
-	if (r < 0)
-		return r;
-	q->profiles = otlp_profiles(b, range, extra);
-	return 0;
+	return otlp_encode_range(b, range, extra, &q->raw, &q->len, &q->made);
 }
 
 void request_fini(struct request *q)
@@ -29,7 +23,7 @@ void request_fini(struct request *q)
 struct body *request_body(struct request *q, enum compression c)
 {
 	if (!q->bodies[c])
-		q->bodies[c] = body_make_cut(q->raw, q->len, q->cuts.at,
+		q->bodies[c] = body_make_cut(q->raw, q->len, q->made.cuts.at,
 					     OTLP_CUTS, c);
 	return q->bodies[c];
 }
@@ -42,7 +36,7 @@ struct item *request_item(struct request *q, uint64_t id, enum compression c,
 
 	if (!body)
 		return NULL;
-	it = item_new(body, id, q->samples, q->profiles);
+	it = item_new(body, id, q->samples, q->made.profiles);
 	if (!it)
 		return NULL;
 	if (batch)

@@ -21,8 +21,7 @@
 struct request {
 	uint8_t *raw;
 	size_t len;
-	struct otlp_cuts cuts;
-	uint32_t profiles;
+	struct otlp_made made;
 	uint64_t samples;	/* events */
 	uint64_t span_ns;	/* of the batch */
 	struct body *bodies[COMPRESSION__KINDS];	/* of request_body() */

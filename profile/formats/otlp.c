@@ -20,8 +20,13 @@
 struct sample_key {
 	uint32_t resource;	/* that of the group */
 	uint32_t stack, attr, stop;
-	uint32_t process;	/* 0: the resource is one process */
+	uint32_t process;	/* resource of the batch; 0: its group is one process */
 	uint32_t first, n;	/* its times */
+};
+
+/* What the samples of a process have, where the resource is no process; 0: no more. */
+struct otlp_process {
+	uint32_t attrs[PROCESS_ATTRS];
 };
 
 struct otlp_enc {
@@ -31,6 +36,7 @@ struct otlp_enc {
 	struct sample_key *order;
 	uint32_t *depth;	/* frames of each stack; 0: it is not used */
 	uint32_t *group;	/* by resource: the one that stands for it; NULL: itself */
+	struct otlp_process *processes;	/* by resource, if there are groups */
 	enum otlp_per per;
 	const char *const *only;
 	const char *host_name;
@@ -39,6 +45,7 @@ struct otlp_enc {
 	struct buffer host;	/* attributes of extra, for every resource */
 	bool host_named;	/* they include a service.name */
 	uint8_t id[PROFILE_ID];	/* of the next profile; all 0: none yet */
+	uint32_t profiles;	/* that were written */
 };
 
 static void otlp_key_text(struct buffer *w, const char *key, const char *s,
@@ -195,17 +202,17 @@ static void otlp_resource(struct otlp_enc *e, uint32_t i)
 	pb_end(w, mark);
 }
 
-/* The attributes of a sample that say which process it is of. */
-static unsigned int otlp_process_attrs(struct otlp_enc *e, uint32_t i,
-				       uint32_t attrs[PROCESS_ATTRS])
+/* Find the attributes of a sample that say which process it is of. */
+static void otlp_process_attrs(struct otlp_enc *e, uint32_t i)
 {
 	const struct batch_resource *r = &e->b->resources[i];
+	uint32_t *attrs = e->processes[i].attrs;
 	unsigned int n = 0;
 	const char *s;
 	size_t len;
 
-	if (!i)
-		return 0;
+	if (!i || attrs[0])
+		return;
 	attrs[n++] = dict_attr_int(&e->dict, pid_key, r->pid);
 	s = batch_str(e->b, r->exe_name, &len);
 	if (len)
@@ -216,7 +223,6 @@ static unsigned int otlp_process_attrs(struct otlp_enc *e, uint32_t i,
 	s = otlp_service(e->b, r, &len);
 	if (e->per == OTLP_PER_HOST && !e->host_named)
 		attrs[n++] = dict_attr_text(&e->dict, service_key, s, len);
-	return n;
 }
 
 /* One Sample of the n batch samples that share its identity. */
@@ -227,7 +233,10 @@ static void otlp_write_sample(struct otlp_enc *e, const struct sample_key *k, si
 	uint32_t attrs[DICT_SAMPLE_ATTRS + PROCESS_ATTRS];
 	unsigned int n_attrs = dict_sample_attrs(&e->dict, k->attr, k->stop, attrs);
 
-	n_attrs += otlp_process_attrs(e, k->process, attrs + n_attrs);
+	for (int i = 0; k->process && i < PROCESS_ATTRS; i++) {
+		if (e->processes[k->process].attrs[i])
+			attrs[n_attrs++] = e->processes[k->process].attrs[i];
+	}
 	pb_uint(w, 1, k->stack);
 	pb_packed(w, 2, attrs, n_attrs);
 	times = pb_begin(w, 5);
@@ -310,6 +319,7 @@ static void otlp_write_profile(struct otlp_enc *e, const struct sample_key *k, s
 	pb_uint(w, 6, NSEC_PER_SEC / (h->frequency ? h->frequency : 1));
 	otlp_write_profile_id(e);
 	pb_end(w, mark);
+	e->profiles++;
 }
 
 static void otlp_write_resource_profiles(struct otlp_enc *e, const struct sample_key *k,
@@ -401,8 +411,11 @@ static bool otlp_group(struct otlp_enc *e)
 	if (e->per == OTLP_PER_PROCESS)
 		return true;
 	e->group = calloc(n + 1, sizeof(*e->group));
-	if (!e->group || e->per == OTLP_PER_HOST)
-		return e->group;
+	e->processes = calloc(n + 1, sizeof(*e->processes));
+	if (!e->group || !e->processes)
+		return false;
+	if (e->per == OTLP_PER_HOST)
+		return true;
 	v = malloc((n + 1) * sizeof(*v));
 	if (!v)
 		return false;
@@ -441,6 +454,8 @@ static size_t otlp_choose(struct otlp_enc *e)
 
 		if (!times)
 			continue;
+		if (e->group)
+			otlp_process_attrs(e, s->resource);
 		e->order[n++] = (struct sample_key){
 			.resource = e->group ? e->group[s->resource] : s->resource,
 			.process = e->group ? s->resource : 0,
@@ -494,7 +509,7 @@ static void otlp_begin(struct otlp_enc *e, const struct otlp_how *how)
 
 int otlp_encode_range(const struct batch *b, struct otlp_range range,
 		      const struct otlp_how *extra, uint8_t **ret,
-		      size_t *len, struct otlp_cuts *cuts)
+		      size_t *len, struct otlp_made *made)
 {
 	struct otlp_enc e = { .b = b, .range = range };
 	bool grouped;
@@ -513,8 +528,10 @@ int otlp_encode_range(const struct batch *b, struct otlp_range range,
 		otlp_write_request(&e);
 	if (!e.order || !e.depth || !grouped || e.dict.failed || e.out.failed || e.host.failed)
 		r = -ENOMEM;
-	if (r == 0 && cuts)
-		otlp_find_cuts(&e, cuts);
+	if (r == 0 && made) {
+		otlp_find_cuts(&e, &made->cuts);
+		made->profiles = e.profiles;
+	}
 	if (r == 0) {
 		*ret = e.out.data;
 		*len = e.out.len;
@@ -524,6 +541,7 @@ int otlp_encode_range(const struct batch *b, struct otlp_range range,
 	free(e.order);
 	free(e.depth);
 	free(e.group);
+	free(e.processes);
 	free(e.out.data);
 	free(e.host.data);
 	return r;
@@ -555,29 +573,4 @@ int otlp_encode_file(const struct batch *b, const struct profile_info *info,
 	buffer_add(out, bytes, len);
 	free(bytes);
 	return out->failed ? -ENOMEM : 0;
-}
-
-uint32_t otlp_profiles(const struct batch *b, struct otlp_range r, const struct otlp_how *how)
-{
-	uint8_t *seen = calloc(batch_n(b, BATCH_RESOURCES) + 1, 1);
-	struct otlp_enc e = { .b = b };
-	uint32_t n = 0;
-
-	otlp_begin(&e, how);
-	if (!seen || !otlp_group(&e))
-		goto out;
-	for (uint32_t i = 0, first; i < batch_n(b, BATCH_SAMPLES); i++) {
-		uint32_t resource = b->samples[i].resource;
-		uint8_t *s = &seen[e.group ? e.group[resource] : resource];
-
-		if (*s || !otlp_within(b, r, i, &first))
-			continue;
-		n++;
-		*s = 1;
-	}
-out:
-	free(seen);
-	free(e.group);
-	free(e.host.data);
-	return n;
 }

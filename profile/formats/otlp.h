@@ -114,15 +114,15 @@ struct otlp_cuts {
 	size_t at[OTLP_CUTS];
 };
 
+struct otlp_made {
+	struct otlp_cuts cuts;
+	uint32_t profiles;
+};
+
 /* otlp_encode() of r, a part of b.  The dictionary has only what these events need.
- * cuts may be NULL. */
+ * made may be NULL. */
 int otlp_encode_range(const struct batch *b, struct otlp_range r,
 		      const struct otlp_how *extra, uint8_t **ret,
-		      size_t *len, struct otlp_cuts *cuts);
-
-/* Profiles that otlp_encode_range() makes: processes with samples, or services, or one.
- * 0 when memory is short.  how may be NULL. */
-uint32_t otlp_profiles(const struct batch *b, struct otlp_range r,
-		       const struct otlp_how *how);
+		      size_t *len, struct otlp_made *made);
 
 #endif /* PROFILE_FORMATS_OTLP_H */

@@ -251,30 +251,30 @@ static uint64_t cpu_ns(void)
 }
 
 static void encode(const struct batch *b, uint8_t **data, size_t *len,
-		   struct otlp_cuts *cuts)
+		   struct otlp_made *made)
 {
-	if (otlp_encode_range(b, otlp_all(b), &host, data, len, cuts))
+	if (otlp_encode_range(b, otlp_all(b), &host, data, len, made))
 		die("cannot encode");
 }
 
 static void one(const struct batch *b)
 {
-	struct otlp_cuts cuts;
+	struct otlp_made made;
 	uint64_t t0, t1;
 	uint8_t *data;
 	size_t len;
 
-	encode(b, &data, &len, &cuts);
-	take_apart(data, len, &cuts);
+	encode(b, &data, &len, &made);
+	take_apart(data, len, &made.cuts);
 	write_first(data, len);
 	free(data);
 	sum.requests++;
 	sum.events += batch_n(b, BATCH_TIMES);
 	for (int i = 0; i < times_more; i++) {
 		t0 = cpu_ns();
-		encode(b, &data, &len, &cuts);
+		encode(b, &data, &len, &made);
 		t1 = cpu_ns();
-		packed(data, len, &cuts, COMPRESSION_GZIP);
+		packed(data, len, &made.cuts, COMPRESSION_GZIP);
 		sum.gzip_ns += cpu_ns() - t1;
 		sum.encode_ns += t1 - t0;
 		free(data);

@@ -154,13 +154,15 @@ static inline void __attribute__((destructor)) drop_batch(void)
 /* r is the request of the batch, which keeps every rule. */
 static inline void encode(const struct otlp_how *extra)
 {
+	struct otlp_made made;
 	uint8_t *data;
 	size_t len;
 
 	drop();
-	CHECK(otlp_encode(&m.batch, extra, &data, &len) == 0);
+	CHECK(otlp_encode_range(&m.batch, otlp_all(&m.batch), extra, &data, &len, &made) == 0);
 	r = otlp__export_profiles_service_request__unpack(NULL, len, data);
 	CHECK(r);
+	CHECK_EQ(made.profiles, r->n_resource_profiles);
 	/* what protobuf-c makes of it is what was there: no unknown fields,
 	 * shortest lengths, fields in order but for sample and dictionary */
 	CHECK_EQ(otlp__export_profiles_service_request__get_packed_size(r), len);
@@ -185,7 +187,5 @@ static inline const char *attribute(const Otlp__ResourceProfiles *rp, const char
 	}
 	return "(none)";
 }
-
-/* --- tests -------------------------------------------------------------------- */
 
 #endif /* TESTS_UNIT_OTLP_BATCH_H */

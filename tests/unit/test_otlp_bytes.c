@@ -129,7 +129,7 @@ static void make(struct made *m)
 struct encoded {
 	uint8_t *data;
 	size_t len;
-	struct otlp_cuts cuts;
+	struct otlp_made made;
 	Request *r;
 };
 
@@ -137,7 +137,7 @@ static void encode(const struct made *m, struct otlp_range range,
 		   struct encoded *e)
 {
 	CHECK_EQ(otlp_encode_range(&m->batch, range, NULL, &e->data, &e->len,
-				   &e->cuts), 0);
+				   &e->made), 0);
 	e->r = otlp__export_profiles_service_request__unpack(NULL, e->len,
 							     e->data);
 	CHECK(e->r);
@@ -285,13 +285,13 @@ TEST(otlp_tables_are_compressed_each_by_a_code_of_its_own)
 	encode(&m, otlp_all(&m.batch), &e);
 	for (unsigned int i = 0; i < OTLP_CUTS; i++) {
 		/* a table begins with its empty element */
-		CHECK(e.cuts.at[i] < e.len - 1);
-		CHECK_EQ(e.data[e.cuts.at[i]], (i + 1) << 3 | 2);
-		CHECK_EQ(e.data[e.cuts.at[i] + 1], 0);
+		CHECK(e.made.cuts.at[i] < e.len - 1);
+		CHECK_EQ(e.data[e.made.cuts.at[i]], (i + 1) << 3 | 2);
+		CHECK_EQ(e.data[e.made.cuts.at[i] + 1], 0);
 	}
 	/* not zstd: from 1.5.7 on it divides at places of its own as well */
 	whole = body_make(e.data, e.len, COMPRESSION_GZIP);
-	cut = body_make_cut(e.data, e.len, e.cuts.at, OTLP_CUTS,
+	cut = body_make_cut(e.data, e.len, e.made.cuts.at, OTLP_CUTS,
 			    COMPRESSION_GZIP);
 	CHECK(whole && cut);
 	CHECK(cut->len * 100 < whole->len * 98);
