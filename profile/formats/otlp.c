@@ -225,6 +225,19 @@ static void otlp_process_attrs(struct otlp_enc *e, uint32_t i)
 		attrs[n++] = dict_attr_text(&e->dict, service_key, s, len);
 }
 
+/* An order in which those are the same whose samples nothing tells apart: a pid that was
+ * given again, an exec of another file with the same name. */
+static int otlp_by_process(const struct otlp_enc *e, uint32_t a, uint32_t b)
+{
+	int r = 0;
+
+	if (a == b)
+		return 0;
+	for (int i = 0; i < PROCESS_ATTRS && !r; i++)
+		r = profile_order(e->processes[a].attrs[i], e->processes[b].attrs[i]);
+	return r;
+}
+
 /* One Sample of the n batch samples that share its identity. */
 static void otlp_write_sample(struct otlp_enc *e, const struct sample_key *k, size_t n)
 {
@@ -247,13 +260,13 @@ static void otlp_write_sample(struct otlp_enc *e, const struct sample_key *k, si
 	pb_end(w, mark);
 }
 
-static int otlp_by_identity(const void *a, const void *b)
+static int otlp_by_identity(const void *a, const void *b, void *arg)
 {
 	const struct sample_key *x = a, *y = b;
 	int r = profile_order(x->resource, y->resource);
 
 	if (!r)
-		r = profile_order(x->process, y->process);
+		r = otlp_by_process(arg, x->process, y->process);
 	if (!r)
 		r = profile_order(x->stack, y->stack);
 	if (!r)
@@ -294,10 +307,11 @@ static void otlp_write_profile_id(struct otlp_enc *e)
 	memcpy(e->id + sizeof(e->id) - sizeof(n), &n, sizeof(n));
 }
 
-static bool otlp_same_sample(const struct sample_key *a, const struct sample_key *b)
+static bool otlp_same_sample(const struct otlp_enc *e, const struct sample_key *a,
+			     const struct sample_key *b)
 {
 	return a->stack == b->stack && a->attr == b->attr && a->stop == b->stop &&
-	       a->process == b->process;
+	       otlp_by_process(e, a->process, b->process) == 0;
 }
 
 static void otlp_write_profile(struct otlp_enc *e, const struct sample_key *k, size_t n)
@@ -309,7 +323,7 @@ static void otlp_write_profile(struct otlp_enc *e, const struct sample_key *k, s
 	otlp_value_type(e, 1, "samples", "count");
 	for (i = 0; i < n; i += run) {
 		run = 1;
-		while (i + run < n && otlp_same_sample(&k[i + run], &k[i]))
+		while (i + run < n && otlp_same_sample(e, &k[i + run], &k[i]))
 			run++;
 		otlp_write_sample(e, k + i, run);
 	}
@@ -474,7 +488,7 @@ static void otlp_write_request(struct otlp_enc *e)
 
 	otlp_locations(e);
 	n = otlp_choose(e);
-	qsort(e->order, n, sizeof(*e->order), otlp_by_identity);
+	qsort_r(e->order, n, sizeof(*e->order), otlp_by_identity, e);
 	for (i = 0; i < n; i += run) {
 		run = 1;
 		while (i + run < n && e->order[i + run].resource == e->order[i].resource)

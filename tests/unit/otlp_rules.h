@@ -197,10 +197,39 @@ static bool has_key(const Dictionary *d, const int32_t *v, size_t n,
 	return false;
 }
 
+static bool same_sample(const Otlp__Sample *a, const Otlp__Sample *b)
+{
+	if (a->stack_index != b->stack_index || a->link_index != b->link_index ||
+	    a->n_attribute_indices != b->n_attribute_indices)
+		return false;
+	for (size_t i = 0; i < a->n_attribute_indices; i++) {
+		size_t k = 0;
+
+		while (k < b->n_attribute_indices &&
+		       a->attribute_indices[i] != b->attribute_indices[k])
+			k++;
+		if (k == b->n_attribute_indices)
+			return false;
+	}
+	return true;
+}
+
+/* What a sample is, is said by its stack, its set of attributes and its link
+ * (profiles.proto, message Sample); those that are the same are one. */
+static const char *check_unique_samples(const Otlp__Profile *p)
+{
+	for (size_t i = 0; i < p->n_samples; i++) {
+		for (size_t k = 0; k < i; k++)
+			RULE(!same_sample(p->samples[i], p->samples[k]), "samples unique");
+	}
+	return NULL;
+}
+
 static const char *check_resource(const Otlp__ResourceProfiles *rp)
 {
 	const Otlp__Resource *r = rp->resource;
 	bool service = false;
+	const char *bad;
 
 	RULE(r, "a resource");
 	for (size_t i = 0; i < r->n_attributes; i++) {
@@ -226,6 +255,8 @@ static const char *check_resource(const Otlp__ResourceProfiles *rp)
 			     p->period_type && p->period_type->type_strindex &&
 			     p->period > 0, "sample type, period");
 			RULE(p->profile_id.len == 16, "profile id");
+			bad = check_unique_samples(p);
+			RULE(!bad, bad);
 		}
 	}
 	return NULL;

@@ -85,6 +85,52 @@ TEST(otlp_resource_is_a_service)
 	CHECK_STR(sample_attribute(profile->samples[1], "thread.id"), "101");
 }
 
+/* Process 100 three times, as a file of an older name, at another time, and as another
+ * program; 200 once: each with the same stack in the same thread. */
+static void make_alike(void)
+{
+	struct batch_builder *b = batch_builder_new(20);
+	uint32_t f = frame(b, BATCH_FRAME_NATIVE, program(b), 16, 0, 0);
+	uint32_t stack = batch_stack(b, &f, 1), one = thread(b, 100, "t", 0);
+
+	for (uint32_t i = 0; i < 4; i++) {
+		struct batch_resource v = {
+			.pid = i == 2 ? 200 : 100, .unit = text(b, "web"),
+			.exe_path = text(b, i ? "/bin/prog" : "/old/prog"),
+			.exe_name = text(b, i == 3 ? "other" : "prog"),
+			.comm = text(b, i ? "prog" : "title"), .start_ns = SECOND + i,
+		};
+
+		batch_event(b, stack, one, batch_resource(b, &v), STOP_COMPLETE, START + i);
+		batch_event(b, stack, one, batch_resource(b, &v), STOP_NO_ROW, START + i);
+	}
+	finish(b);
+}
+
+/* What a sample has no attribute for makes no other sample of it. */
+TEST(otlp_processes_that_look_the_same_share_samples)
+{
+	for (enum otlp_per per = OTLP_PER_SERVICE; per <= OTLP_PER_HOST; per++) {
+		const struct otlp_how extra = { .per = per };
+		const Otlp__Profile *p;
+		size_t times = 0, twice = 0;
+
+		free(m.data);
+		make_alike();
+		encode(&extra);
+		CHECK_EQ(r->n_resource_profiles, 1);
+		p = r->resource_profiles[0]->scope_profiles[0]->profiles[0];
+		CHECK_EQ(p->n_samples, 6);
+		for (size_t i = 0; i < p->n_samples; i++) {
+			times += p->samples[i]->n_timestamps_unix_nano;
+			if (p->samples[i]->n_timestamps_unix_nano == 2)
+				twice++;
+		}
+		CHECK_EQ(times, 8);
+		CHECK_EQ(twice, 2);
+	}
+}
+
 TEST(otlp_resource_is_the_host)
 {
 	static const char *const pairs[] = { "host.name", "h", NULL };
