@@ -39,6 +39,12 @@
 
 #define OTLP_SCHEMA_URL	"https://opentelemetry.io/schemas/1.44.0"
 
+enum otlp_per {
+	OTLP_PER_PROCESS,
+	OTLP_PER_SERVICE,
+	OTLP_PER_HOST,
+};
+
 /*
  * What the sender adds and leaves out.
  *
@@ -55,19 +61,12 @@
  * .bare: nor has native code with a name, nor files and lines.  Code in a file
  * without any ID keeps its names, and so does code of the kernel, of Go and in no
  * file, which no receiver could name.
- */
-enum otlp_per {
-	OTLP_PER_PROCESS,
-	OTLP_PER_SERVICE,
-	OTLP_PER_HOST,
-};
-
-/*
+ *
  * .per: of what there is a resource, with a profile.  Where it is no process, samples
  * have process.pid and process.executable.name, and container.id where the resource has
  * none.  A service is what has the same service.name and, if the resource has it, the
- * same container.id.  A host's service.name is its host.name, and samples have that of
- * their process.
+ * same container.id.  A host's service.name is its host.name, or .host_name where
+ * .pairs have none; samples have that of their process.
  *
  * .only: the attributes of a process that a resource has, beside service.name; NULL:
  * all.
