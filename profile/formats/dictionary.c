@@ -82,8 +82,7 @@ static uint32_t dictionary_batch_string(struct dict *d, uint32_t i)
 	return d->strings[i];
 }
 
-static uint32_t dictionary_attr_text(struct dict *d, const char *key, const char *s,
-				     size_t n)
+uint32_t dict_attr_text(struct dict *d, const char *key, const char *s, size_t n)
 {
 	struct buffer *w = &d->table[DICT_ATTRIBUTE].out;
 	size_t start = w->len, mark;
@@ -95,7 +94,7 @@ static uint32_t dictionary_attr_text(struct dict *d, const char *key, const char
 	return dictionary_intern(d, DICT_ATTRIBUTE, start);
 }
 
-static uint32_t dictionary_attr_int(struct dict *d, const char *key, uint64_t v)
+uint32_t dict_attr_int(struct dict *d, const char *key, uint64_t v)
 {
 	struct buffer *w = &d->table[DICT_ATTRIBUTE].out;
 	size_t start = w->len, mark;
@@ -112,7 +111,7 @@ static uint32_t dictionary_attr_string(struct dict *d, const char *key, uint32_t
 	size_t n;
 	const char *s = batch_str(d->b, i, &n);
 
-	return dictionary_attr_text(d, key, s, n);
+	return dict_attr_text(d, key, s, n);
 }
 
 /* --- executables, functions, frames, stacks ----------------------------- */
@@ -136,8 +135,8 @@ static unsigned int dictionary_build_ids(struct dict *d, const struct batch_exe 
 			hex[2 * i] = digits[x->file_id[i] >> 4];
 			hex[2 * i + 1] = digits[x->file_id[i] & 15];
 		}
-		attrs[n++] = dictionary_attr_text(d, "process.executable.build_id.htlhash",
-						  hex, sizeof(hex));
+		attrs[n++] = dict_attr_text(d, "process.executable.build_id.htlhash",
+					    hex, sizeof(hex));
 	}
 	return n;
 }
@@ -242,8 +241,8 @@ static uint32_t dictionary_frame_type(struct dict *d, uint32_t kind)
 	const char *name = frame_kind_info(kind)->name;
 
 	if (!d->types[kind])
-		d->types[kind] = dictionary_attr_text(d, "profile.frame.type", name,
-						      strlen(name));
+		d->types[kind] = dict_attr_text(d, "profile.frame.type", name,
+						strlen(name));
 	return d->types[kind];
 }
 
@@ -449,24 +448,14 @@ unsigned int dict_sample_attrs(struct dict *d, uint32_t i, uint32_t stop,
 	unsigned int n = 0;
 
 	if (end)
-		attrs[n++] = dictionary_attr_text(d, "trifold.stack.end", end, strlen(end));
+		attrs[n++] = dict_attr_text(d, "trifold.stack.end", end, strlen(end));
 	if (i == 0)
 		return n;
-	attrs[n++] = dictionary_attr_int(d, "thread.id", a->tid);
+	attrs[n++] = dict_attr_int(d, "thread.id", a->tid);
 	if (a->thread_name)
 		attrs[n++] = dictionary_attr_string(d, "thread.name", a->thread_name);
-	attrs[n++] = dictionary_attr_int(d, "cpu.logical_number", a->cpu);
+	attrs[n++] = dict_attr_int(d, "cpu.logical_number", a->cpu);
 	return n;
-}
-
-uint32_t dict_attr_text(struct dict *d, const char *key, const char *s, size_t n)
-{
-	return dictionary_attr_text(d, key, s, n);
-}
-
-uint32_t dict_attr_int(struct dict *d, const char *key, uint64_t v)
-{
-	return dictionary_attr_int(d, key, v);
 }
 
 /* --- life ---------------------------------------------------------------- */

@@ -83,8 +83,7 @@ uint32_t dict_stack(struct dict *d, uint32_t stack, uint32_t depth);
 unsigned int dict_sample_attrs(struct dict *d, uint32_t attr, uint32_t stop,
 			       uint32_t ret[DICT_SAMPLE_ATTRS]);
 
-/* Attributes of a sample's process, where its resource is none: index of a key that is a
- * literal, with a value. */
+/* The attribute of a key, which is a literal, with a value. */
 uint32_t dict_attr_text(struct dict *d, const char *key, const char *s, size_t n);
 uint32_t dict_attr_int(struct dict *d, const char *key, uint64_t v);
 
