@@ -50,7 +50,7 @@ PROGRAMS := trifold trifold-supervisor trifold-start trifold-loaderd trifold-sym
 	trifold-exporterd trifold-viewer
 IPC      := ipc/message.c ipc/rules.c ipc/conn.c ipc/sealed.c
 COMMON   := common/log.c common/service.c common/number.c common/sandbox.c common/send_fds.c common/evloop.c common/cost.c
-OTLP     := $(addprefix profile/formats/,otlp.c dictionary.c) profile/profile.c common/protobuf.c common/buffer.c
+OTLP     := $(addprefix profile/formats/,otlp.c dictionary.c) profile/profile.c profile/texts.c common/protobuf.c common/buffer.c
 # what only the unprivileged ones need
 MORE     := common/signals.c ipc/counters.c
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * texts - distinct texts, numbered from 0 in the order in which they come
+ * texts - distinct texts, or other pieces of bytes, one after the other, numbered from 0
+ * in the order in which they come
  */
 #ifndef PROFILE_TEXTS_H
 #define PROFILE_TEXTS_H

@@ -14,38 +14,16 @@
 static uint32_t dictionary_intern(struct dict *d, unsigned int which,
 				  size_t start)
 {
-	struct dict_table *t = &d->table[which];
-	size_t len = t->out.len - start;
-	uint32_t n = t->elements.n;
-	uint64_t hash;
+	uint32_t n = texts_number(&d->table[which], start);
 
-	if (t->out.failed || len > UINT32_MAX) {
+	if (d->table[which].failed)
 		d->failed = true;
-		return 0;
-	}
-	hash = hash_mix(d->seed, t->out.data + start, len);
-	for (struct hash_slot *s = hash_find(&t->known, hash); s;
-	     s = hash_next(&t->known, s)) {
-		const struct dict_element *e = &t->elements.v[hash_index(s)];
-
-		if (e->len == len && memcmp(t->out.data + e->start,
-					    t->out.data + start, len) == 0) {
-			t->out.len = start;
-			return hash_index(s);
-		}
-	}
-	if (!vector_push(&t->elements, ((struct dict_element){
-				start, (uint32_t)len })) ||
-	    !hash_add(&t->known, hash, n)) {
-		d->failed = true;
-		return 0;
-	}
 	return n;
 }
 
 static uint32_t dictionary_string(struct dict *d, const char *s, size_t n)
 {
-	struct buffer *w = &d->table[DICT_STRING].out;
+	struct buffer *w = &d->table[DICT_STRING].bytes;
 	size_t start = w->len;
 
 	pb_text(w, DICT_STRING, s, n);
@@ -84,7 +62,7 @@ static uint32_t dictionary_batch_string(struct dict *d, uint32_t i)
 
 uint32_t dict_attr_text(struct dict *d, const char *key, const char *s, size_t n)
 {
-	struct buffer *w = &d->table[DICT_ATTRIBUTE].out;
+	struct buffer *w = &d->table[DICT_ATTRIBUTE].bytes;
 	size_t start = w->len, mark;
 
 	mark = pb_begin(w, DICT_ATTRIBUTE);
@@ -96,7 +74,7 @@ uint32_t dict_attr_text(struct dict *d, const char *key, const char *s, size_t n
 
 uint32_t dict_attr_int(struct dict *d, const char *key, uint64_t v)
 {
-	struct buffer *w = &d->table[DICT_ATTRIBUTE].out;
+	struct buffer *w = &d->table[DICT_ATTRIBUTE].bytes;
 	size_t start = w->len, mark;
 
 	mark = pb_begin(w, DICT_ATTRIBUTE);
@@ -145,7 +123,7 @@ static unsigned int dictionary_build_ids(struct dict *d, const struct batch_exe 
 static uint32_t dictionary_mapping(struct dict *d, uint32_t exe)
 {
 	const struct batch_exe *x = &d->b->exes[exe];
-	struct buffer *w = &d->table[DICT_MAPPING].out;
+	struct buffer *w = &d->table[DICT_MAPPING].bytes;
 	size_t start = w->len, mark;
 	uint32_t attrs[3], path;
 	unsigned int n;
@@ -169,7 +147,7 @@ static uint32_t dictionary_put_function(struct dict *d, uint32_t name,
 					uint32_t system_name, uint32_t file,
 					uint32_t start_line)
 {
-	struct buffer *w = &d->table[DICT_FUNCTION].out;
+	struct buffer *w = &d->table[DICT_FUNCTION].bytes;
 	size_t start = w->len, mark;
 
 	if (!name && !file)
@@ -202,7 +180,7 @@ static uint32_t dictionary_function(struct dict *d, uint32_t i)
 static uint32_t dictionary_kernel_function(struct dict *d, const struct batch_frame *f)
 {
 	static const char kernel[] = "[kernel]";
-	struct buffer *w = &d->table[DICT_STRING].out;
+	struct buffer *w = &d->table[DICT_STRING].bytes;
 	size_t n, len, start = w->len, mark;
 	const char *module, *name;
 
@@ -271,7 +249,7 @@ static uint32_t dictionary_location(struct dict *d, uint32_t i)
 {
 	const struct batch_frame *f = &d->b->frames[i];
 	enum frame_class class = frame_kind_class(f->kind);
-	struct buffer *w = &d->table[DICT_LOCATION].out;
+	struct buffer *w = &d->table[DICT_LOCATION].bytes;
 	uint32_t map = 0, fn, type;
 	uint32_t in[BATCH_INLINED_MAX + 1], n = batch_inlined(d->b, i, in);
 	size_t start = w->len, mark;
@@ -425,7 +403,7 @@ void dict_locations(struct dict *d, const uint32_t *depth)
 uint32_t dict_stack(struct dict *d, uint32_t i, uint32_t depth)
 {
 	const uint32_t *frames = d->b->stack_frames + d->b->stacks[i].first;
-	struct buffer *w = &d->table[DICT_STACK].out;
+	struct buffer *w = &d->table[DICT_STACK].bytes;
 	size_t start = w->len, mark, list;
 
 	if (d->stacks[i])
@@ -483,7 +461,9 @@ static void dictionary_find_limits(struct dict *d)
 
 int dict_init(struct dict *d, const struct batch *b)
 {
-	*d = (struct dict){ .b = b, .seed = hash_seed() };
+	uint64_t seed = hash_seed();
+
+	*d = (struct dict){ .b = b };
 	d->strings = dictionary_zeros(b, BATCH_STRINGS, sizeof(*d->strings));
 	d->exes = dictionary_zeros(b, BATCH_EXES, sizeof(*d->exes));
 	d->limits = dictionary_zeros(b, BATCH_EXES, sizeof(*d->limits));
@@ -496,8 +476,9 @@ int dict_init(struct dict *d, const struct batch *b)
 		return -ENOMEM;
 	dictionary_find_limits(d);
 	for (unsigned int t = DICT_MAPPING; t < DICT__MAX; t++) {
-		struct buffer *w = &d->table[t].out;
+		struct buffer *w = &d->table[t].bytes;
 
+		d->table[t].seed = seed;
 		pb_end(w, pb_begin(w, t));
 		dictionary_intern(d, t, 0);
 	}
@@ -506,11 +487,8 @@ int dict_init(struct dict *d, const struct batch *b)
 
 void dict_fini(struct dict *d)
 {
-	for (unsigned int t = DICT_MAPPING; t < DICT__MAX; t++) {
-		free(d->table[t].out.data);
-		free(d->table[t].elements.v);
-		hash_free(&d->table[t].known);
-	}
+	for (unsigned int t = DICT_MAPPING; t < DICT__MAX; t++)
+		texts_fini(&d->table[t]);
 	free(d->text.data);
 	free(d->strings);
 	free(d->exes);
@@ -523,5 +501,5 @@ void dict_fini(struct dict *d)
 void dict_write(const struct dict *d, struct buffer *w)
 {
 	for (unsigned int t = DICT_MAPPING; t < DICT__MAX; t++)
-		buffer_add(w, d->table[t].out.data, d->table[t].out.len);
+		buffer_add(w, d->table[t].bytes.data, d->table[t].bytes.len);
 }

@@ -13,10 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/hash_table.h"
 #include "common/protobuf.h"
-#include "common/vector.h"
 #include "ipc/batch.h"
+#include "profile/texts.h"
 
 enum dict_field {		/* fields of ProfilesDictionary */
 	DICT_MAPPING = 1,
@@ -29,25 +28,11 @@ enum dict_field {		/* fields of ProfilesDictionary */
 	DICT__MAX
 };
 
-struct dict_element {
-	size_t start;		/* in dict_table.out */
-	uint32_t len;
-};
-
-/* One table: its encoded elements, tags included, one after the other. */
-struct dict_table {
-	struct buffer out;
-	VECTOR(struct dict_element) elements;
-	struct hash_table known;
-};
-
 #define DICT_LITERALS	16	/* more are looked up each time */
 
 struct dict {
 	const struct batch *b;
-	struct dict_table table[DICT__MAX];
-	uint64_t seed;		/* of the hashes: profiled processes choose the
-				 * strings */
+	struct texts table[DICT__MAX];	/* encoded elements, tags included */
 	uint32_t *strings, *exes, *functions, *frames, *stacks;
 				/* by index in the batch: index here; 0: not yet */
 	uint64_t *limits;	/* by executable: above every address in it */
@@ -93,7 +78,7 @@ void dict_write(const struct dict *d, struct buffer *w);
 /* The bytes of one table in it. */
 static inline size_t dict_bytes(const struct dict *d, enum dict_field which)
 {
-	return d->table[which].out.len;
+	return d->table[which].bytes.len;
 }
 
 #endif /* PROFILE_FORMATS_DICTIONARY_H */
