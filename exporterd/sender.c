@@ -118,6 +118,8 @@ static void sender_start_next(struct sender *s)
 	s->cur = sender_take_next(s);
 	if (!s->cur)
 		return;
+	/* of a gap that is over before its timer is read */
+	timer_stop(&s->again);
 	if (sender_is_too_large(s, s->cur))
 		(void)sender_split(s);
 	s->first_try_ns = now_ns();

@@ -294,6 +294,33 @@ TEST(what_waited_comes_with_gaps)
 	end(103);
 }
 
+/* A batch that is added when a gap is over begins at once: no timer is left that would send
+ * it a second time. */
+TEST(a_gap_may_end_before_its_timer)
+{
+	begin();
+	for (uint64_t id = 1; id <= 3; id++) {
+		add(id, 1);
+		if (id > 1)
+			sender.queue.last->span_ns = 50 * SECOND;
+	}
+	answer(503, "");
+	wait_for_timer();
+	answer(200, "");
+	answer(200, "");
+	CHECK(timer_on && !sender.http.curl.busy);
+	mono_ns += timer_wait;
+	add(4, 1);
+	CHECK(sender.http.curl.busy && !timer_on);
+	/* nor by who is told to end */
+	sender_drain(&sender, mono_ns + 5 * SECOND);
+	CHECK(!timer_on);
+	answer(200, "");
+	answer(200, "");
+	CHECK_EQ(outcomes[BATCH_DELIVERED], 4);
+	end(4);
+}
+
 /* Who is told to end waits for no gap. */
 TEST(draining_has_no_gaps)
 {
