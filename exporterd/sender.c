@@ -267,7 +267,7 @@ static uint64_t sender_last_try(const struct sender *s, const struct answer *a)
 		return 0;
 	if (s->end_ns && s->end_ns < end)
 		end = s->end_ns;
-	if (now >= end || a->wait_ns > end - now)
+	if (now >= end)
 		return 0;
 	return end;
 }
@@ -289,16 +289,16 @@ static void sender_plan_retry(struct sender *s, long status, const struct answer
 	s->catching_up = true;
 	if (s->hold)
 		return;
-	/* a last try at the end; but who is told to end does not wait for that */
+	/* a last try at the end, or when the receiver wants it; but who is told to end
+	 * does not wait for that */
 	if (!end || (s->end_ns && wait > end - now)) {
 		sender_log_end(s, status, a);
 		/* the receiver is no better for the next batch */
-		if (!a->wait_ns)
-			s->next_ns = now + wait;
+		s->next_ns = now + wait;
 		sender_finish(s, BATCH_GAVE_UP);
 		return;
 	}
-	if (wait > end - now)
+	if (!a->wait_ns && wait > end - now)
 		wait = end - now;
 	if (a->verdict == ANSWER_RETRY_FEW)
 		s->errors++;
@@ -374,6 +374,8 @@ static void sender_judge(struct sender *s, const struct http_answer *http)
 	struct answer a;
 
 	answer_judge(http, &a);
+	if (a.wait_ns > SENDER_RETRY_AFTER_MAX_NS)
+		a.wait_ns = SENDER_RETRY_AFTER_MAX_NS;
 	s->http_status = (uint64_t)http->status;
 	if (a.rejected > s->cur->profiles)
 		a.rejected = s->cur->profiles;

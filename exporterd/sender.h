@@ -2,9 +2,10 @@
 /*
  * sender - one receiver: its queue, one request at a time, and retries
  *
- * An attempt that may be repeated is repeated after the receiver's Retry-After, and up
- * to a tenth more; without one after a jittered, growing wait; until sender.give_up_ns
- * have gone by since the first.  A 500 is repeated SENDER_ERRORS_MAX times in a row.
+ * An attempt that may be repeated is repeated after the receiver's Retry-After, bounded,
+ * and up to a tenth more; without one after a jittered, growing wait; until
+ * sender.give_up_ns have gone by since the first, or the Retry-After that was under way
+ * then.  A 500 is repeated SENDER_ERRORS_MAX times in a row.
  *
  * A receiver that was away finds a whole fleet with batches that wait.  So after a failed
  * attempt a batch begins at a time that is picked from the time that the batch before it
@@ -36,6 +37,8 @@
 #define SENDER_ERRORS_MAX	6
 #define SENDER_GAP_MAX_NS	60000000000ULL
 #define SENDER_GIVE_UP_NS	300000000000ULL
+/* What a receiver may ask for at most: it cannot make this one silent for a day. */
+#define SENDER_RETRY_AFTER_MAX_NS	600000000000ULL
 #define SENDER_TOO_LARGE_NS	600000000000ULL
 /* After so many single samples in a row that were too large, size cannot be the cause:
  * the other parts of the same request are refused without being tried. */

@@ -347,9 +347,10 @@ TEST(draining_has_no_gaps)
 TEST(retry_after_is_obeyed_as_far_as_it_makes_sense)
 {
 	static const char *const absurd[] = {
-		"999999999999999999999999", "86400", "301",
+		"999999999999999999999999", "86400", "601",
 		"Fri, 31 Dec 9999 23:59:59 GMT",
 	};
+	const uint64_t most = SENDER_RETRY_AFTER_MAX_NS;
 
 	begin();
 	add(1, 5);
@@ -371,14 +372,74 @@ TEST(retry_after_is_obeyed_as_far_as_it_makes_sense)
 	answer(200, "");
 	CHECK_EQ(outcomes[BATCH_DELIVERED], 5);
 	mono_ns += SECOND;
-	/* beyond the end of all tries, waiting is of no use */
+	/* there is a bound, and what waits for so long is tried then */
 	for (uint64_t i = 0; i < 4; i++) {
 		add(2 + i, 1);
 		answer(503, absurd[i]);
-		CHECK(!timer_on);
-		CHECK_EQ(outcomes[BATCH_GAVE_UP], i + 1);
+		CHECK(timer_on && timer_wait >= most && timer_wait <= most + most / 10);
+		wait_for_timer();
+		answer(200, "");
+		CHECK_EQ(outcomes[BATCH_DELIVERED], 6 + i);
+		mono_ns += SECOND;
 	}
-	end(9);
+	/* ... and given up if that was of no use; but the next waits as well */
+	add(6, 1);
+	add(7, 1);
+	answer(503, "86400");
+	wait_for_timer();
+	answer(503, "86400");
+	CHECK_EQ(outcomes[BATCH_GAVE_UP], 1);
+	CHECK(timer_on && timer_wait >= most && timer_wait <= most + most / 10);
+	wait_for_timer();
+	answer(200, "");
+	CHECK_EQ(outcomes[BATCH_DELIVERED], 10);
+	end(11);
+}
+
+/* For ten minutes a receiver asks for ten minutes: what memory holds is not lost. */
+TEST(a_long_retry_after_loses_nothing_that_fits)
+{
+	uint64_t from, id = 1;
+
+	begin();
+	add(id, 1);
+	from = mono_ns;
+	answer(503, "600");
+	while (timer_on && timer_wait > 5 * SECOND) {
+		mono_ns += 5 * SECOND;
+		timer_wait -= 5 * SECOND;
+		add(++id, 1);
+	}
+	CHECK(id > 100 && id < QUEUE_ITEMS);
+	CHECK_EQ(posts, 1);
+	while (!sender_idle(&sender)) {
+		if (timer_on)
+			wait_for_timer();
+		CHECK(mono_ns - from >= 600 * SECOND);
+		answer(200, "");
+	}
+	CHECK_EQ(outcomes[BATCH_DELIVERED], id);
+	end(id);
+}
+
+/* Six times 500, and at last with a Retry-After: the next batch waits for that. */
+TEST(who_gives_up_does_what_the_receiver_asks)
+{
+	begin();
+	add(1, 5);
+	for (unsigned int i = 0; i < SENDER_ERRORS_MAX; i++) {
+		answer(500, "");
+		wait_for_timer();
+	}
+	add(2, 3);
+	answer(500, "60");
+	CHECK_EQ(outcomes[BATCH_GAVE_UP], 5);
+	CHECK(!sender.http.curl.busy && timer_on);
+	CHECK(timer_wait >= 60 * SECOND && timer_wait <= 66 * SECOND);
+	wait_for_timer();
+	answer(200, "");
+	CHECK_EQ(outcomes[BATCH_DELIVERED], 3);
+	end(8);
 }
 
 TEST(a_request_that_cannot_be_sent_is_tried_again)
