@@ -35,7 +35,8 @@
 #define SENDER_FIRST_NS		2000000000ULL
 #define SENDER_MAX_NS		60000000000ULL
 #define SENDER_ERRORS_MAX	6
-#define SENDER_GAP_MAX_NS	60000000000ULL
+/* The longest interval that the configuration takes (cli/config/options.h). */
+#define SENDER_GAP_MAX_NS	300000000000ULL
 #define SENDER_GIVE_UP_NS	300000000000ULL
 /* What a receiver may ask for at most: it cannot make this one silent for a day. */
 #define SENDER_RETRY_AFTER_MAX_NS	600000000000ULL
