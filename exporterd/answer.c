@@ -85,7 +85,7 @@ static void answer_judge_failure(const struct http_answer *a, struct answer *ret
 void answer_judge(const struct http_answer *a, struct answer *ret)
 {
 	*ret = (struct answer){ .verdict = ANSWER_RETRY };
-	if (a->too_large) {
+	if (a->too_large && a->status / 100 == 2) {
 		ret->verdict = ANSWER_FINAL;
 		snprintf(ret->text, sizeof(ret->text),
 			 "answer is larger than %u bytes", HTTP_ANSWER_MAX);

@@ -7,7 +7,8 @@
  * 200 with rejected profiles is final too.  Not by the specification, 500 may be tried a
  * few times: backends answer it as they start (Grafana Pyroscope of 2026-08).  A 413 means that the request is too
  * large; so does a 400 with the text of Go's http.MaxBytesReader (net/http of Go
- * 1.22, MaxBytesError), which the collector (0.159) answers.
+ * 1.22, MaxBytesError), which the collector (0.159) answers.  Of an answer that is cut
+ * off as too large the status decides, and a 2xx is final: it cannot be read.
  */
 #ifndef EXPORTERD_ANSWER_H
 #define EXPORTERD_ANSWER_H
