@@ -71,35 +71,16 @@ void fanout_fini(struct fanout *f)
 
 /* --- a batch to some of the senders ------------------------------------------ */
 
-/* Senders first <= s < end whose endpoint wants this form. */
+/* Senders first <= s < end whose requests are encoded as those of `as`. */
 struct fanout_to {
 	struct sender *first, *end;
-	unsigned int form;
+	const struct endpoint *as;
 };
-
-/* Bits of a form. */
-#define FORM_BARE	1u
-#define FORM_GUESSES	2u
-#define FORM_NAMELESS	4u
-#define FORMS		8
-
-static unsigned int fanout_form(const struct sender *s)
-{
-	unsigned int form = 0;
-
-	if (s->endpoint->bare)
-		form |= FORM_BARE;
-	if (s->endpoint->guesses)
-		form |= FORM_GUESSES;
-	if (s->endpoint->nameless)
-		form |= FORM_NAMELESS;
-	return form;
-}
 
 /* The next of them, from s on, or the end. */
 static struct sender *fanout_next(struct fanout_to to, struct sender *s)
 {
-	while (s < to.end && fanout_form(s) != to.form)
+	while (s < to.end && !request_same_how(s->endpoint, to.as))
 		s++;
 	return s;
 }
@@ -138,12 +119,9 @@ static void fanout_send_as(struct fanout *f, struct fanout_to to, uint64_t id,
 			   struct kept_batch *batch, const struct batch *b,
 			   struct otlp_range left)
 {
-	struct otlp_how extra = resource_how(f->resource);
+	const struct otlp_how extra = request_how(f->resource, to.as);
 	struct otlp_range now = left;
 
-	extra.bare = to.form & FORM_BARE;
-	extra.guesses = to.form & FORM_GUESSES;
-	extra.nameless = to.form & FORM_NAMELESS;
 	do {
 		struct request q;
 		int r = request_init(&q, b, now, &extra);
@@ -166,16 +144,17 @@ static void fanout_send_as(struct fanout *f, struct fanout_to to, uint64_t id,
 	} while (left.n);
 }
 
-/* Send these events of the batch in fd: encoded once for each form that an endpoint
- * wants. */
+/* Send these events of the batch in fd, encoded once for all whose requests are the same;
+ * to.as is not looked at. */
 static void fanout_send(struct fanout *f, struct fanout_to to, uint64_t id,
 			int fd, const struct batch *b, struct otlp_range left)
 {
 	struct kept_batch *batch = kept_batch_new(&f->kept, fd, b->hdr->bytes);
 
-	for (unsigned int form = 0; form < FORMS; form++) {
-		to.form = form;
-		if (fanout_next(to, to.first) < to.end)
+	for (struct sender *s = to.first; s < to.end; s++) {
+		to.as = s->endpoint;
+		/* ... with the first of them */
+		if (fanout_next(to, to.first) == s)
 			fanout_send_as(f, to, id, batch, b, left);
 	}
 	kept_batch_put(batch);
@@ -186,8 +165,7 @@ static void fanout_send(struct fanout *f, struct fanout_to to, uint64_t id,
 /* Give the first sender one batch of the spool.  False: there is none now. */
 static bool fanout_feed_one(struct fanout *f)
 {
-	struct fanout_to to = { f->senders, f->senders + 1,
-				fanout_form(f->senders) };
+	struct fanout_to to = { f->senders, f->senders + 1, f->senders->endpoint };
 	struct spool_name name;
 	const void *data;
 	struct batch b;
@@ -242,7 +220,7 @@ void fanout_start(struct fanout *f)
 
 void fanout_add(struct fanout *f, uint64_t id, int fd, const struct batch *b)
 {
-	struct fanout_to to = { f->senders, f->senders + f->n, 0 };
+	struct fanout_to to = { f->senders, f->senders + f->n, NULL };
 	int r = spool_put(&f->spool, id, b);
 
 	if (r == -EEXIST) {

@@ -4,6 +4,16 @@
 #include <errno.h>
 #include <stdlib.h>
 
+struct otlp_how request_how(const struct resource *r, const struct endpoint *e)
+{
+	struct otlp_how how = resource_how(r);
+
+	how.bare = e->bare;
+	how.guesses = e->guesses;
+	how.nameless = e->nameless;
+	return how;
+}
+
 int request_init(struct request *q, const struct batch *b,
 		 struct otlp_range range, const struct otlp_how *extra)
 {

@@ -9,7 +9,9 @@
 #define EXPORTERD_REQUEST_H
 
 #include "exporterd/body.h"
+#include "exporterd/endpoint.h"
 #include "exporterd/queue.h"
+#include "exporterd/resource.h"
 #include "ipc/batch.h"
 #include "profile/formats/otlp.h"
 
@@ -26,6 +28,16 @@ struct request {
 	uint64_t span_ns;	/* of the batch */
 	struct body *bodies[COMPRESSION__KINDS];	/* of request_body() */
 };
+
+/* How requests to this endpoint are encoded; valid as long as both are. */
+struct otlp_how request_how(const struct resource *r, const struct endpoint *e);
+
+/* Are requests to both encoded the same way, but for compression? */
+static inline bool request_same_how(const struct endpoint *a, const struct endpoint *b)
+{
+	return a->bare == b->bare && a->guesses == b->guesses &&
+	       a->nameless == b->nameless;
+}
 
 /* Encode a part of b.  Returns 0; -ENOMEM; -ENODATA without samples; samples
  * is set in any case.  request_fini() in any case. */

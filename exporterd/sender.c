@@ -41,12 +41,9 @@ static void sender_log_no_split(struct sender *s, int r)
  * False: it could not be halved. */
 static bool sender_split(struct sender *s)
 {
-	struct otlp_how extra = resource_how(s->resource);
+	const struct otlp_how extra = request_how(s->resource, s->endpoint);
 	bool done = false;
 
-	extra.bare = s->endpoint->bare;
-	extra.guesses = s->endpoint->guesses;
-	extra.nameless = s->endpoint->nameless;
 	do {
 		struct item *half[2];
 		int r = request_halve(s->cur, &extra, half);
