@@ -163,7 +163,7 @@ async def measure(o, how, hosts, bodies):
         there = free_port()
     env = dict(os.environ, LISTEN=f"127.0.0.1:{port}", GOMAXPROCS=str(o.cores), LIMIT_MIB=str(o.limit_mib),
                SPIKE_MIB=str(o.limit_mib // 4), GOMEMLIMIT=f"{o.limit_mib}MiB",
-               BACKEND=f"http://127.0.0.1:{there}",
+               BACKEND=f"http://127.0.0.1:{there}", METRICS_HOST="127.0.0.1", METRICS_PORT=str(free_port()),
                COMPRESSION="gzip" if how == "forward, gzip" else "none")
     with tempfile.TemporaryDirectory(prefix="trifold-fleet-") as tmp:
         args = [o.collector, "--feature-gates=service.profilesSupport", "--config", GATEWAY]

@@ -65,10 +65,12 @@ def gateway():
     # docs/FLEET.md: resident memory is up to 2.6 times the limit of the heap
     assert mib(container["resources"]["limits"]["memory"]) >= 2.6 * int(env["LIMIT_MIB"])
     assert env["GOMEMLIMIT"] == env["LIMIT_MIB"] + "MiB"
-    port = container["ports"][0]["containerPort"]
+    port, metrics = (p["containerPort"] for p in container["ports"])
+    [reader] = config["service"]["telemetry"]["metrics"]["readers"]
+    assert reader["pull"]["exporter"]["prometheus"]["port"] == f"${{env:METRICS_PORT:-{metrics}}}", reader
     [policy], [service] = read(f"{where}/networkpolicy.yaml"), read(f"{where}/service.yaml")
     assert service["spec"]["ports"][0]["port"] == port
-    assert [p["port"] for rule in policy["spec"]["ingress"] for p in rule["ports"]] == [port]
+    assert [p["port"] for rule in policy["spec"]["ingress"] for p in rule["ports"]] == [port, metrics]
     [agents] = read(f"{KUBERNETES}/networkpolicy.yaml")
     assert port in [p["port"] for rule in agents["spec"]["egress"] for p in rule["ports"]]
     assert "ingress" not in agents["spec"], agents
