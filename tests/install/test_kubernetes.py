@@ -55,6 +55,17 @@ def kustomize():
 
 
 @suite.test
+def names():
+    """names may be asked for anywhere: a cache on the node is in no namespace"""
+    for where in (KUBERNETES, os.path.join(KUBERNETES, "gateway")):
+        [policy] = read(f"{where}/networkpolicy.yaml")
+        [rule] = [r for r in policy["spec"]["egress"] if 53 in [p["port"] for p in r["ports"]]]
+        assert "to" not in rule, rule
+        assert {p["protocol"] for p in rule["ports"]} == {"UDP", "TCP"}, rule
+        assert {p["port"] for p in rule["ports"]} == {53}, rule
+
+
+@suite.test
 def gateway():
     """the gateway has the configuration of docs/recipes, room for its limit, a port that is let in"""
     where = os.path.join(KUBERNETES, "gateway")
