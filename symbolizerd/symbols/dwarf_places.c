@@ -626,20 +626,20 @@ static int dwarf_address_order(const void *a, const void *b)
 	return x < y ? -1 : 1;
 }
 
-/* Each address once, in order; those around vaddr, max of them. */
+/* Each address once, in order; those of the part with vaddr, of parts of max of them each. */
 static void dwarf_piece_choose(struct dwarf_piece *p, uint64_t vaddr, uint32_t max,
 			       struct dwarf_code *ret)
 {
-	uint32_t n = 0, first = 0, before;
+	uint32_t n = 0, first = 0, behind;
 
 	qsort(p->at.v, p->at.n, sizeof(*p->at.v), dwarf_address_order);
 	for (uint32_t i = 0; i < p->at.n; i++) {
 		if (!n || p->at.v[i] != p->at.v[n - 1])
 			p->at.v[n++] = p->at.v[i];
 	}
-	before = bisect(mid, n, p->at.v[mid] <= vaddr);
-	if (before > max / 2 + 1)
-		first = before - (max / 2 + 1);
+	behind = bisect(mid, n, p->at.v[mid] <= vaddr);
+	if (behind)
+		first = (behind - 1) / max * max;
 	ret->at = p->at.v + first;
 	ret->n = n - first;
 	ret->span.low = ret->at[0];

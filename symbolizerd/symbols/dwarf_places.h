@@ -70,9 +70,10 @@ struct dwarf_code {
 };
 
 /*
- * The piece around an address that belongs to one function, or to none: as much of it as is
- * in ret->span, which has the address, and where places change at most max times.  False:
- * nothing is known but with dwarf_places_at().
+ * The piece around an address that belongs to one function, or to none, within ret->span, which
+ * has the address.  Where places change there more than max times, it is cut after each max of
+ * these, and the part with the address is it: from all of its addresses it is the same.
+ * False: nothing is known but with dwarf_places_at().
  */
 bool dwarf_places_around(struct dwarf_places *d, uint64_t vaddr, uint32_t max,
 			 struct dwarf_code *ret);

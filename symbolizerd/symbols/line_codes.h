@@ -31,7 +31,7 @@
 	 LINE_CODES_FUNCTIONS * sizeof(struct line_name) +		\
 	 LINE_CODES_SEGMENTS * sizeof(struct line_segment) + LINE_CODES_STRINGS)
 
-#define LINE_CODE_BYTES		UINT16_MAX	/* of one, at most */
+#define LINE_CODE_BYTES		32768u		/* of one, at most; a power of two */
 #define LINE_CODE_SEGMENTS	1024u
 #define LINE_CODE_ATS		4096u
 #define LINE_NONE		UINT16_MAX

@@ -101,6 +101,20 @@ static bool lines_job_around(struct dwarf_places *d, uint64_t vaddr, uint32_t ma
 	return true;
 }
 
+/* The part of a segment that a piece around this address is in.  Parts are fixed, so that pieces
+ * of different visits are the same, or have nothing in common. */
+static struct dwarf_span lines_job_part(const Elf64_Phdr *p, uint64_t vaddr)
+{
+	struct dwarf_span s = { p->p_vaddr, p->p_vaddr + p->p_filesz };
+	uint64_t low = vaddr & ~(LINE_CODE_BYTES - 1ULL), last = vaddr | (LINE_CODE_BYTES - 1ULL);
+
+	if (s.low < low)
+		s.low = low;
+	if (s.high > last)
+		s.high = last + 1;
+	return s;
+}
+
 /* Add the code around an offset, or only its own place.  False: there is no room. */
 static bool lines_job_at(struct dwarf_places *d, const struct elf_file *f, uint64_t off,
 			 struct line_codes_build *codes)
@@ -111,12 +125,8 @@ static bool lines_job_at(struct dwarf_places *d, const struct elf_file *f, uint6
 
 	if (!p || line_codes_has(codes, off))
 		return true;
-	s = (struct dwarf_span){ p->p_vaddr, p->p_vaddr + p->p_filesz };
 	vaddr = off - p->p_offset + p->p_vaddr;
-	if (vaddr - s.low > LINE_CODE_BYTES / 2)
-		s.low = vaddr - LINE_CODE_BYTES / 2;
-	if (s.high - s.low > LINE_CODE_BYTES)
-		s.high = s.low + LINE_CODE_BYTES;
+	s = lines_job_part(p, vaddr);
 	return lines_job_around(d, vaddr, LINE_CODE_SEGMENTS, &s, vaddr - off, codes) ||
 	       lines_job_around(d, vaddr, 1, &s, vaddr - off, codes);
 }

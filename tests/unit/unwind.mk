@@ -70,6 +70,10 @@ unit_worker_SRCS := $(sort $(UNWIND) $(SYMBOLS)) symbolizerd/worker/worker.c sym
 	ipc/conn.c common/send_fds.c ipc/message.c ipc/rules.c ipc/sealed.c
 unit_worker_LIBS := -llzma -ldw -lz -lelf -lnettle -liberty -lxxhash
 
+UNIT += lines_job
+unit_lines_job_SRCS := $(filter-out symbolizerd/worker/worker.c,$(unit_worker_SRCS))
+unit_lines_job_LIBS := $(unit_worker_LIBS)
+
 # runs the sampler's unwinder on stopped threads, for tests/live/test_stops.py
 stops_OBJS := $(patsubst %.c,$(O)/%.o,tests/live/stops.c symbolizerd/tables/vdso.c $(INSTALL_TABLE) $(UNWIND))
 $(O)/tests/live/stops.o: $(O)/tests/live/stops.skel.h
