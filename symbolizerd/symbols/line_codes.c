@@ -132,6 +132,7 @@ void line_codes_begin(struct line_codes_build *b, uint32_t offsets)
 {
 	b->hdr = (struct line_codes_hdr){ .magic = LINE_CODES_MAGIC, .string_bytes = 1 };
 	b->offsets = offsets;
+	b->full = false;
 	memset(b->last_at, 0, sizeof(b->last_at));
 	memset(b->last_function, 0, sizeof(b->last_function));
 	memset(b->last_string, 0, sizeof(b->last_string));
@@ -150,6 +151,13 @@ bool line_codes_has(const struct line_codes_build *b, uint64_t off)
 static uint32_t line_codes_hash(uint32_t hash, uint64_t word)
 {
 	return (uint32_t)(((hash ^ word) * 0x9e3779b97f4a7c15ULL) >> 32);
+}
+
+/* The answer has no room for it. */
+static bool line_codes_full(struct line_codes_build *b)
+{
+	b->full = true;
+	return false;
 }
 
 /* The slot of something recent. */
@@ -175,7 +183,7 @@ static bool line_codes_string(struct line_codes_build *b, const char *s, uint32_
 	if (*last && !strcmp(b->strings + *last, s))
 		return true;
 	if (len > LINE_CODES_STRINGS - at)
-		return false;
+		return line_codes_full(b);
 	memcpy(b->strings + at, s, len);
 	b->hdr.string_bytes += (uint32_t)len;
 	*last = *ret = at;
@@ -202,7 +210,9 @@ static bool line_codes_intern(struct line_codes_build *b, const struct symbol_pl
 		*ret = *last - 1;
 		return true;
 	}
-	if (b->hdr.functions == LINE_CODES_FUNCTIONS || !line_codes_string(b, p->name, &f.name) ||
+	if (b->hdr.functions == LINE_CODES_FUNCTIONS)
+		return line_codes_full(b);
+	if (!line_codes_string(b, p->name, &f.name) ||
 	    !line_codes_string(b, p->file, &f.file) ||
 	    !line_codes_string(b, p->system ? p->system : "", &f.system))
 		return false;
@@ -224,8 +234,10 @@ static bool line_codes_at(struct line_codes_build *b, const struct line_at *a, u
 		*ret = (uint16_t)(*last - 1 - b->before.ats);
 		return true;
 	}
-	if (c->ats == LINE_CODE_ATS || b->hdr.ats == LINE_CODES_ATS)
+	if (c->ats == LINE_CODE_ATS)
 		return false;
+	if (b->hdr.ats == LINE_CODES_ATS)
+		return line_codes_full(b);
 	*ret = c->ats++;
 	b->ats[b->hdr.ats++] = *a;
 	*last = b->hdr.ats;
@@ -235,7 +247,8 @@ static bool line_codes_at(struct line_codes_build *b, const struct line_at *a, u
 bool line_codes_add(struct line_codes_build *b, uint64_t offset, uint32_t len)
 {
 	b->before = b->hdr;
-	if (b->hdr.codes == LINE_CODES_MAX || !len || len > LINE_CODE_BYTES)
+	b->full = b->hdr.codes == LINE_CODES_MAX;
+	if (b->full || !len || len > LINE_CODE_BYTES)
 		return false;
 	b->codes[b->hdr.codes++] = (struct line_code){ .offset = offset, .len = len };
 	return true;
@@ -265,7 +278,10 @@ bool line_codes_add_segment(struct line_codes_build *b, uint32_t begin,
 	}
 	if (c->segments && b->segments[b->hdr.segments - 1].at == s.at)
 		return true;
-	if (c->segments == LINE_CODE_SEGMENTS || b->hdr.segments == LINE_CODES_SEGMENTS)
+	if (c->segments == LINE_CODE_SEGMENTS)
+		return line_codes_undo(b);
+	b->full = b->hdr.segments == LINE_CODES_SEGMENTS;
+	if (b->full)
 		return line_codes_undo(b);
 	b->segments[b->hdr.segments++] = s;
 	c->segments++;

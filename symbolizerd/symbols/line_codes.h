@@ -99,6 +99,7 @@ uint32_t line_codes_segment(const struct line_segment *v, uint32_t n, uint64_t o
 struct line_codes_build {
 	struct line_codes_hdr hdr, before;	/* .before: the code that is being made */
 	uint32_t offsets;
+	bool full;		/* the code found no room in the answer, rather than in itself */
 	/* Indices + 1, or of strings offsets, by hash. */
 	uint32_t last_at[LINE_CODES_LAST], last_function[LINE_CODES_LAST];
 	uint32_t last_string[LINE_CODES_LAST];
@@ -115,13 +116,13 @@ void line_codes_begin(struct line_codes_build *b, uint32_t offsets);
 /* Is this offset in a code that was added? */
 bool line_codes_has(const struct line_codes_build *b, uint64_t off);
 
-/* A code begins.  False: there is no room. */
+/* A code begins.  False: there is no room (b->full), or it is too long. */
 bool line_codes_add(struct line_codes_build *b, uint64_t offset, uint32_t len);
 
 /* From this offset in it on there are these n places, the innermost first; n 0: nothing is
  * known.  The first one's is 0, each is greater than the one before.  Strings are copied,
- * and must not change until all codes were added.  False: there is no room, so the code is
- * not added. */
+ * and must not change until all codes were added.  False: there is no room (b->full), so the
+ * code is not added. */
 bool line_codes_add_segment(struct line_codes_build *b, uint32_t begin,
 			    const struct symbol_place *v, uint32_t n);
 

@@ -115,7 +115,8 @@ static struct dwarf_span lines_job_part(const Elf64_Phdr *p, uint64_t vaddr)
 	return s;
 }
 
-/* Add the code around an offset, or only its own place.  False: there is no room. */
+/* Add the code around an offset; only its own place if more does not fit even alone.  False:
+ * there is no room. */
 static bool lines_job_at(struct dwarf_places *d, const struct elf_file *f, uint64_t off,
 			 struct line_codes_build *codes)
 {
@@ -127,8 +128,12 @@ static bool lines_job_at(struct dwarf_places *d, const struct elf_file *f, uint6
 		return true;
 	vaddr = off - p->p_offset + p->p_vaddr;
 	s = lines_job_part(p, vaddr);
-	return lines_job_around(d, vaddr, LINE_CODE_SEGMENTS, &s, vaddr - off, codes) ||
-	       lines_job_around(d, vaddr, 1, &s, vaddr - off, codes);
+	if (lines_job_around(d, vaddr, LINE_CODE_SEGMENTS, &s, vaddr - off, codes))
+		return true;
+	/* the next visit has room for all of it */
+	if (codes->full && codes->hdr.codes)
+		return false;
+	return lines_job_around(d, vaddr, 1, &s, vaddr - off, codes);
 }
 
 /* The file whose split DWARF is wanted, and the hub. */

@@ -106,7 +106,7 @@ TEST(room_is_bounded)
 		memset(b.last_function, 0, sizeof(b.last_function));
 	}
 	CHECK(added >= LINE_CODES_STRINGS / sizeof(name) / SYMBOL_DEPTH_MAX - 1);
-	CHECK(added < LINE_CODES_MAX && b.hdr.codes == added);
+	CHECK(added < LINE_CODES_MAX && b.hdr.codes == added && b.full);
 	data = end(&len);
 	CHECK_EQ(line_codes_open(data, len, LINE_CODES_MAX, &x), 0);
 	CHECK_EQ(x.hdr.codes, added);
@@ -120,12 +120,12 @@ TEST(room_is_bounded)
 		CHECK(line_codes_add_segment(&b, i, &p, 1));
 	}
 	CHECK(!line_codes_add_segment(&b, 5000, &inner, 1));
-	CHECK_EQ(b.hdr.codes, 0);
+	CHECK(!b.hdr.codes && !b.full);		/* an empty answer has no more */
 	for (uint32_t i = 0; i < LINE_CODES_MAX; i++) {
 		CHECK(line_codes_add(&b, i, 1));
 		CHECK(line_codes_add_segment(&b, 0, &inner, 1));
 	}
-	CHECK(!line_codes_add(&b, LINE_CODES_MAX, 1));
+	CHECK(!line_codes_add(&b, LINE_CODES_MAX, 1) && b.full);
 }
 
 TEST(all_at_the_most_is_an_answer)

@@ -94,3 +94,46 @@ TEST(a_large_function_is_always_cut_alike)
 	}
 	dwarf_sample_remove(&s);
 }
+
+#define MANY		400
+#define MANY_BYTES	64	/* from one function to the next */
+#define MANY_NAME	3800	/* so that the first of three has room, where the answer ends */
+
+/* Each with two inlined calls, and long names. */
+static void many_functions(FILE *f)
+{
+	static char name[MANY_NAME + 1];
+
+	memset(name, 'n', MANY_NAME);
+	fprintf(f, "volatile int sink;\n"
+		"#define I static inline __attribute__((always_inline)) void\n");
+	for (int i = 0; i < MANY; i++)
+		fprintf(f, "I a%d%s(void) { sink = 1; }\nI b%d%s(void) { sink = 2; }\n"
+			"__attribute__((aligned(%d))) void f%d%s(void) {\n%s sink = 3;\n"
+			"a%d%s();\nb%d%s(); }\n", i, name, i, name, MANY_BYTES, i, name,
+			i ? "" : "__asm__(\".globl here\\nhere: nop\");", i, name, i, name);
+	fprintf(f, "void _start(void) { for (;;) ; }\n");
+}
+
+/* What has no room as a whole is left for the next visit, not cut. */
+TEST(what_has_no_room_is_left_for_the_next_visit)
+{
+	uint32_t done = 0, visits = 0, left;
+	uint64_t places[MANY];
+	struct dwarf_sample s;
+
+	large_make(&s, many_functions);
+	for (uint32_t i = 0; i < MANY; i++)
+		places[i] = s.offset - s.here % MANY_BYTES + i * MANY_BYTES;
+	for (; done < MANY; visits++) {
+		left = large_ask(&s, places + done, MANY - done);
+		printf("# %u codes, %u left\n", (unsigned int)b.hdr.codes, (unsigned int)left);
+		/* with both calls */
+		for (uint32_t i = 0; i < b.hdr.codes; i++)
+			CHECK(b.codes[i].segments >= 3);
+		CHECK(b.hdr.codes && b.hdr.codes + left == MANY - done);
+		done += b.hdr.codes;
+	}
+	CHECK(visits > 1);
+	dwarf_sample_remove(&s);
+}
