@@ -72,6 +72,7 @@ static uint32_t line_store_add_function(struct line_store *s, const struct lines
 	f = line_store_function_at(s, i);
 	f->first_line = k->at->first_line;
 	f->refs = 1;
+	f->number = ++s->last_number;
 	f->name = piece;
 	at = stpcpy(piece, k->at->name) + 1;
 	f->system = at;
@@ -241,24 +242,39 @@ static uint32_t line_store_new(struct line_store *s, uint32_t file, uint32_t own
 
 /* --- answers -------------------------------------------------------------------- */
 
-/* An answer, and which of its functions are known here by which index. */
+/* Which one a function of an answer is here. */
+struct line_store_known {
+	uint64_t number;	/* 0: it was not looked for yet */
+	uint32_t i;
+};
+
 struct line_store_answer {
 	const struct line_codes *codes;
 	uint32_t file, owner;
-	uint32_t *functions;	/* each has a reference; INDEX_NONE: not yet */
+	struct line_store_known *functions;
 };
 
+/* With a reference.  INDEX_NONE: there is no room; or there was none for a piece that had it, so
+ * it has gone: each function is copied once. */
 static uint32_t line_store_translate(struct line_store *s, struct line_store_answer *a,
 				     uint32_t function)
 {
-	uint32_t *i = &a->functions[function];
+	struct line_store_known *k = &a->functions[function];
+	struct line_function *f;
 	struct symbol_place p;
 
-	if (*i == INDEX_NONE) {
+	if (!k->number) {
 		p = line_codes_function(a->codes, function);
-		*i = line_store_intern(s, &p, a->owner);
+		k->i = line_store_intern(s, &p, a->owner);
+		if (k->i != INDEX_NONE)
+			k->number = line_store_function_at(s, k->i)->number;
+		return k->i;
 	}
-	return *i;
+	f = line_store_function_at(s, k->i);
+	if (f->number != k->number)
+		return INDEX_NONE;
+	f->refs++;
+	return k->i;
 }
 
 /* What is known of a new piece.  False: there is no room. */
@@ -278,7 +294,6 @@ static bool line_store_fill(struct line_store *s, struct line_store_answer *a, u
 
 		if (function == INDEX_NONE)
 			return false;
-		line_store_function_at(s, function)->refs++;
 		p->ats[k] = ats[k];
 		p->ats[k].function = function;
 		p->n_ats++;
@@ -295,34 +310,29 @@ static void line_store_add_code(struct line_store *s, struct line_store_answer *
 			PIECE_BYTES;
 	uint32_t i = line_store_new(s, a->file, a->owner, c, more);
 
-	if (i == INDEX_NONE)
-		return;
-	if (line_store_fill(s, a, i, c, ats, segments))
+	if (i != INDEX_NONE && line_store_fill(s, a, i, c, ats, segments)) {
 		line_store_use(s, i, interval);
-	else
+		return;
+	}
+	if (i != INDEX_NONE)
 		owner_cache_drop(&s->codes, i);
+	s->codes.lost++;
 }
 
 void line_store_add(struct line_store *s, uint32_t file, uint32_t owner,
 		    const struct line_codes *codes, uint32_t interval)
 {
-	uint32_t n = codes->hdr.functions, at = 0, segment = 0;
 	struct line_store_answer a = {
-		codes, file, owner, malloc((n + 1) * sizeof(*a.functions)),
+		codes, file, owner, calloc(codes->hdr.functions + 1, sizeof(*a.functions)),
 	};
+	uint32_t at = 0, segment = 0;
 
-	for (uint32_t i = 0; a.functions && i < n; i++)
-		a.functions[i] = INDEX_NONE;
 	for (uint32_t i = 0; a.functions && i < codes->hdr.codes; i++) {
 		const struct line_code *c = &codes->codes[i];
 
 		line_store_add_code(s, &a, c, codes->ats + at, codes->segments + segment, interval);
 		at += c->ats;
 		segment += c->segments;
-	}
-	for (uint32_t i = 0; a.functions && i < n; i++) {
-		if (a.functions[i] != INDEX_NONE)
-			line_store_drop_function(s, a.functions[i]);
 	}
 	free(a.functions);
 }
@@ -342,7 +352,10 @@ void line_store_add_nothing(struct line_store *s, uint32_t file, uint32_t owner,
 
 static bool line_store_function_dropped(void *ctx, uint32_t i)
 {
-	free(line_store_function_at(ctx, i)->name);
+	struct line_function *f = line_store_function_at(ctx, i);
+
+	free(f->name);
+	f->number = 0;
 	return false;
 }
 

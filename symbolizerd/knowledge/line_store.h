@@ -26,6 +26,7 @@ struct line_function {
 	const char *file;	/* "": unknown */
 	uint32_t first_line;
 	uint32_t refs;
+	uint64_t number;	/* never another one's; 0: it is gone */
 };
 
 /* A piece of a file's code. */
@@ -45,6 +46,7 @@ struct line_store {
 	struct owner_cache codes;	/* struct line_piece */
 	struct owner_cache functions;	/* charged to the same owners */
 	struct hash_table blocks;	/* of pieces */
+	uint64_t last_number;	/* of a function */
 };
 
 /* s is not moved from now on.  max: bytes of all. */
@@ -62,7 +64,7 @@ uint32_t line_store_places(const struct line_store *s, uint32_t i, uint64_t off,
 			   struct symbol_place ret[SYMBOL_DEPTH_MAX]);
 
 /* All of an answer about a file of this owner.  What was known of the same code goes; what
- * finds no room is left out. */
+ * finds no room is left out, and counts as lost. */
 void line_store_add(struct line_store *s, uint32_t file, uint32_t owner,
 		    const struct line_codes *codes, uint32_t interval);
 

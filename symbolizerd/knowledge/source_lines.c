@@ -314,6 +314,12 @@ static bool source_lines_settle(void *ctx, const struct visit_target *t, const u
 	return true;
 }
 
+/* Had its answer no room here? */
+static bool source_lines_had_no_room(const struct source_lines *l, uint64_t off)
+{
+	return l->answer && line_codes_any(l->answer->codes, l->answer->hdr.codes, off);
+}
+
 /* A place that was asked for: nothing is known of it, or it was lost and may be asked for
  * anew.  Names come otherwise (source_lines_answer()). */
 static void source_lines_take_name(void *ctx, const struct visit_target *t,
@@ -329,7 +335,7 @@ static void source_lines_take_name(void *ctx, const struct visit_target *t,
 	if (i == INDEX_NONE || source_lines_settle(l, t, words))
 		return;
 	owner_cache_drop(&l->places, i);
-	if (result != VISIT_LOST)
+	if (result != VISIT_LOST && !source_lines_had_no_room(l, words[0]))
 		line_store_add_nothing(&l->store, file, t->owner, words[0], result != 0,
 				       l->interval);
 }
@@ -342,7 +348,9 @@ void source_lines_answer(struct source_lines *l, uint32_t number, const struct l
 
 	if (t && source_lines_exe(l, t) != EXECUTABLE_NONE)
 		line_store_add(&l->store, (uint32_t)t->key.v[0], t->owner, codes, l->interval);
+	l->answer = codes;
 	visits_answer(&l->visits, number, &rest, 0, now_ns);
+	l->answer = NULL;
 	/* of the same functions */
 	if (t)
 		visits_settle(&l->visits, t, source_lines_settle);

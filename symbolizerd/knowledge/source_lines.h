@@ -76,6 +76,7 @@ struct source_lines {
 	struct line_store store;	/* what is known */
 	struct owner_cache places;	/* what is not; charged to the same owners */
 	uint32_t interval;	/* of the last sample */
+	const struct line_codes *answer;	/* that has just come; borrowed, or NULL */
 	struct user_share share;	/* .percent 0: nothing is asked for */
 	bool late;
 	const struct executables *exes;	/* borrowed */

@@ -121,6 +121,15 @@ struct symbol_place line_codes_function(const struct line_codes *x, uint32_t i)
 	return place;
 }
 
+bool line_codes_any(const struct line_code *v, uint32_t n, uint64_t off)
+{
+	for (uint32_t i = n; i-- > 0;) {
+		if (off >= v[i].offset && off - v[i].offset < v[i].len)
+			return true;
+	}
+	return false;
+}
+
 uint32_t line_codes_segment(const struct line_segment *v, uint32_t n, uint64_t off)
 {
 	return bisect(mid, n, v[mid].begin <= off) - 1;
@@ -137,15 +146,6 @@ void line_codes_begin(struct line_codes_build *b, uint32_t offsets)
 	memset(b->last_function, 0, sizeof(b->last_function));
 	memset(b->last_string, 0, sizeof(b->last_string));
 	b->strings[0] = '\0';
-}
-
-bool line_codes_has(const struct line_codes_build *b, uint64_t off)
-{
-	for (uint32_t i = b->hdr.codes; i-- > 0;) {
-		if (off >= b->codes[i].offset && off - b->codes[i].offset < b->codes[i].len)
-			return true;
-	}
-	return false;
 }
 
 static uint32_t line_codes_hash(uint32_t hash, uint64_t word)

@@ -89,6 +89,9 @@ int line_codes_open(const void *data, size_t len, uint32_t offsets, struct line_
 /* A function, without a line; its strings live as long as the data. */
 struct symbol_place line_codes_function(const struct line_codes *x, uint32_t i);
 
+/* Has one of n codes this offset? */
+bool line_codes_any(const struct line_code *v, uint32_t n, uint64_t off);
+
 /* The segment with this offset of a code, of n. */
 uint32_t line_codes_segment(const struct line_segment *v, uint32_t n, uint64_t off);
 
@@ -114,7 +117,10 @@ struct line_codes_build {
 void line_codes_begin(struct line_codes_build *b, uint32_t offsets);
 
 /* Is this offset in a code that was added? */
-bool line_codes_has(const struct line_codes_build *b, uint64_t off);
+static inline bool line_codes_has(const struct line_codes_build *b, uint64_t off)
+{
+	return line_codes_any(b->codes, b->hdr.codes, off);
+}
 
 /* A code begins.  False: there is no room (b->full), or it is too long. */
 bool line_codes_add(struct line_codes_build *b, uint64_t offset, uint32_t len);

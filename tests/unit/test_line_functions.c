@@ -117,6 +117,46 @@ TEST(a_function_goes_as_a_whole)
 	end();
 }
 
+/* An answer that has more than there is room for: what finds room is kept, up to the last code of
+ * it, and the rest is not taken for what has no lines. */
+TEST(what_has_no_room_is_asked_for_again)
+{
+	static char names[40][4000];
+	struct symbol_place at[SYMBOL_DEPTH_MAX];
+	uint32_t known = 0;
+	struct visit_question q;
+	struct executable *e;
+
+	begin();
+	e = add(1, 7);
+	l.store.codes.max = 64 << 10;
+	for (uint64_t i = 0; i < 41; i++)
+		want(e, OFF + i);
+	CHECK(next(&q) == e);
+	line_codes_begin(&b, (uint32_t)q.n);
+	for (uint64_t i = 0; i < 40; i++) {
+		struct symbol_place p = { names[i], "a.c", 10, 100, NULL, 0 };
+
+		memset(names[i], 'a' + (int)i, sizeof(names[i]) - 1);
+		CHECK(line_codes_add(&b, OFF + i, 1));
+		CHECK(line_codes_add_segment(&b, 0, &p, 1));
+	}
+	say(&q);
+	for (uint64_t i = 0; i < 40; i++)
+		known += source_lines_find(&l, e, OFF + i, at);
+	CHECK(known > 10 && known < 40);
+	CHECK_EQ(source_lines_find(&l, e, OFF + 39, at), 1);
+	CHECK(l.store.codes.lost >= 40 - known);
+	/* of the one that was in no code of the answer, nothing is known */
+	CHECK_EQ(owner_cache_used(&l.store.codes), known + 1);
+	want(e, OFF + 40);
+	CHECK_EQ(l.visits.waiting, 0);
+	for (uint64_t i = 0; i < 40; i++)
+		want(e, OFF + i);
+	CHECK_EQ(l.visits.waiting, 40 - known);
+	end();
+}
+
 /* --- late ----------------------------------------------------------------------- */
 
 static void begin_late(void)
