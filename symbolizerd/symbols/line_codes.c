@@ -73,13 +73,29 @@ static bool line_codes_sound(const struct line_codes *x)
 	return segments == x->hdr.segments && ats == x->hdr.ats;
 }
 
+/* Is there a string at this offset?  Its length is added. */
+static bool line_codes_string_sound(const struct line_codes *x, uint32_t off, uint32_t *bytes)
+{
+	size_t len;
+
+	if (off >= x->hdr.string_bytes)
+		return false;
+	len = strnlen(x->strings + off, LINE_STRING_MAX + 1);
+	*bytes += (uint32_t)len;
+	return len <= LINE_STRING_MAX;
+}
+
+/* Many functions may have one string, and strings parts of others: what is read is bounded. */
 static bool line_codes_functions_sound(const struct line_codes *x)
 {
+	uint32_t bytes = 0;
+
 	for (uint32_t i = 0; i < x->hdr.functions; i++) {
 		const struct line_name *f = &x->functions[i];
 
-		if (f->name >= x->hdr.string_bytes || f->file >= x->hdr.string_bytes ||
-		    f->system >= x->hdr.string_bytes)
+		if (!line_codes_string_sound(x, f->name, &bytes) ||
+		    !line_codes_string_sound(x, f->file, &bytes) ||
+		    !line_codes_string_sound(x, f->system, &bytes) || bytes > LINE_CODES_NAMES)
 			return false;
 	}
 	return true;
@@ -142,6 +158,7 @@ void line_codes_begin(struct line_codes_build *b, uint32_t offsets)
 	b->hdr = (struct line_codes_hdr){ .magic = LINE_CODES_MAGIC, .string_bytes = 1 };
 	b->offsets = offsets;
 	b->full = false;
+	b->names = 0;
 	memset(b->last_at, 0, sizeof(b->last_at));
 	memset(b->last_function, 0, sizeof(b->last_function));
 	memset(b->last_string, 0, sizeof(b->last_string));
@@ -182,6 +199,8 @@ static bool line_codes_string(struct line_codes_build *b, const char *s, uint32_
 	*ret = *last;
 	if (*last && !strcmp(b->strings + *last, s))
 		return true;
+	if (len > LINE_STRING_MAX + 1)
+		return false;
 	if (len > LINE_CODES_STRINGS - at)
 		return line_codes_full(b);
 	memcpy(b->strings + at, s, len);
@@ -194,6 +213,14 @@ static bool line_codes_same(const struct symbol_place *a, const struct symbol_pl
 {
 	return a->name == b->name && a->file == b->file && a->system == b->system &&
 	       a->first_line == b->first_line;
+}
+
+/* Bytes of a function's strings. */
+static size_t line_codes_names(const struct symbol_place *p)
+{
+	size_t system = p->system ? strlen(p->system) : 0;
+
+	return strlen(p->name) + strlen(p->file) + system;
 }
 
 /* Index of a function: one with the same strings, or a new one.  False: as before. */
@@ -210,12 +237,14 @@ static bool line_codes_intern(struct line_codes_build *b, const struct symbol_pl
 		*ret = *last - 1;
 		return true;
 	}
-	if (b->hdr.functions == LINE_CODES_FUNCTIONS)
+	if (b->hdr.functions == LINE_CODES_FUNCTIONS ||
+	    line_codes_names(p) > LINE_CODES_NAMES - b->names)
 		return line_codes_full(b);
 	if (!line_codes_string(b, p->name, &f.name) ||
 	    !line_codes_string(b, p->file, &f.file) ||
 	    !line_codes_string(b, p->system ? p->system : "", &f.system))
 		return false;
+	b->names += (uint32_t)line_codes_names(p);
 	*ret = b->hdr.functions++;
 	b->functions[*ret] = f;
 	b->known[*ret] = *p;
@@ -247,6 +276,7 @@ static bool line_codes_at(struct line_codes_build *b, const struct line_at *a, u
 bool line_codes_add(struct line_codes_build *b, uint64_t offset, uint32_t len)
 {
 	b->before = b->hdr;
+	b->names_before = b->names;
 	b->full = b->hdr.codes == LINE_CODES_MAX;
 	if (b->full || !len || len > LINE_CODE_BYTES)
 		return false;
@@ -258,6 +288,7 @@ bool line_codes_add(struct line_codes_build *b, uint64_t offset, uint32_t len)
 static bool line_codes_undo(struct line_codes_build *b)
 {
 	b->hdr = b->before;
+	b->names = b->names_before;
 	memset(b->last_at, 0, sizeof(b->last_at));
 	memset(b->last_function, 0, sizeof(b->last_function));
 	memset(b->last_string, 0, sizeof(b->last_string));

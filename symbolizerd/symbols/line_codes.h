@@ -25,6 +25,9 @@
 #define LINE_CODES_ATS		(128u << 10)
 #define LINE_CODES_FUNCTIONS	(32u << 10)
 #define LINE_CODES_STRINGS	(4u << 20)	/* bytes, with their NULs */
+#define LINE_CODES_NAMES	(8u << 20)	/* bytes of all functions' strings: one that many
+						 * have counts for each */
+#define LINE_STRING_MAX		8193u		/* bytes of one, without its NUL */
 #define LINE_CODES_BYTES_MAX						\
 	(sizeof(struct line_codes_hdr) + LINE_CODES_MAX * sizeof(struct line_code) +	\
 	 LINE_CODES_ATS * sizeof(struct line_at) +			\
@@ -102,6 +105,7 @@ uint32_t line_codes_segment(const struct line_segment *v, uint32_t n, uint64_t o
 struct line_codes_build {
 	struct line_codes_hdr hdr, before;	/* .before: the code that is being made */
 	uint32_t offsets;
+	uint32_t names, names_before;	/* bytes: LINE_CODES_NAMES */
 	bool full;		/* the code found no room in the answer, rather than in itself */
 	/* Indices + 1, or of strings offsets, by hash. */
 	uint32_t last_at[LINE_CODES_LAST], last_function[LINE_CODES_LAST];

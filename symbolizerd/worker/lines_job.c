@@ -12,6 +12,8 @@
 #include "symbolizerd/symbols/dwarf_places.h"
 #include "symbolizerd/worker/debug_file.h"
 
+_Static_assert(LINE_STRING_MAX == 2 * DWARF_NAME_MAX + 1, "a directory, a slash, a file");
+
 static sigjmp_buf lines_job_shrunk;
 
 static void lines_job_on_bus(int sig)

@@ -277,6 +277,77 @@ TEST(lies_are_refused)
 	}
 }
 
+/* n functions, each with one string of so many bytes: as its name, file, or name in the file. */
+static int open_strings(uint32_t n, uint32_t len, int which)
+{
+	struct line_codes_hdr hdr = {
+		.magic = LINE_CODES_MAGIC, .functions = n, .string_bytes = len + 2,
+	};
+	size_t bytes = sizeof(hdr) + n * sizeof(struct line_name) + hdr.string_bytes;
+	char *data = calloc(1, bytes), *p;
+	struct line_codes x;
+	int r;
+
+	CHECK(data);
+	p = mempcpy(data, &hdr, sizeof(hdr));
+	for (uint32_t i = 0; i < n; i++) {
+		struct line_name name = { 0 };
+
+		*(uint32_t *[]){ &name.name, &name.file, &name.system }[which] = 1;
+		p = mempcpy(p, &name, sizeof(name));
+	}
+	memset(p + 1, 'n', len);
+	r = line_codes_open(data, bytes, 1, &x);
+	free(data);
+	return r;
+}
+
+/* What a worker says costs the hub no more than an honest answer. */
+TEST(strings_are_bounded_also_where_functions_share_them)
+{
+	uint32_t n = LINE_CODES_NAMES / LINE_STRING_MAX;
+
+	for (int which = 0; which < 3; which++) {
+		CHECK_EQ(open_strings(1, LINE_STRING_MAX, which), 0);
+		CHECK_EQ(open_strings(1, LINE_STRING_MAX + 1, which), -EPROTO);
+		CHECK_EQ(open_strings(n, LINE_STRING_MAX, which), 0);
+		CHECK_EQ(open_strings(n + 1, LINE_STRING_MAX, which), -EPROTO);
+	}
+	CHECK_EQ(open_strings(LINE_CODES_FUNCTIONS, LINE_CODES_STRINGS - 2, 0), -EPROTO);
+}
+
+/* An honest one stops before it, and what it has added is whole. */
+TEST(an_answer_that_is_built_keeps_to_that_bound)
+{
+	static char file[LINE_STRING_MAX + 2];
+	struct symbol_place deep[SYMBOL_DEPTH_MAX];
+	uint32_t added = 0, line = 0;
+	struct line_codes x;
+	size_t len;
+	void *data;
+
+	memset(file, 'f', LINE_STRING_MAX);
+	line_codes_begin(&b, LINE_CODES_MAX);
+	for (; line_codes_add(&b, added * 0x100ULL, 0x80); added++) {
+		for (uint32_t k = 0; k < SYMBOL_DEPTH_MAX; k++)
+			deep[k] = (struct symbol_place){ "f", file, ++line, 1, NULL, 0 };
+		if (!line_codes_add_segment(&b, 0, deep, SYMBOL_DEPTH_MAX))
+			break;
+	}
+	CHECK_EQ(added, LINE_CODES_NAMES / (LINE_STRING_MAX + 1) / SYMBOL_DEPTH_MAX);
+	CHECK(b.full && b.hdr.codes == added);
+	/* what is less has room */
+	CHECK(line_codes_add(&b, 0x100000, 1) && line_codes_add_segment(&b, 0, &inner, 1));
+	data = end(&len);
+	CHECK_EQ(line_codes_open(data, len, LINE_CODES_MAX, &x), 0);
+	CHECK_EQ(x.hdr.codes, added + 1);
+	free(data);
+	/* nor is there a string that is too long */
+	file[LINE_STRING_MAX] = 'f';
+	line_codes_begin(&b, 1);
+	CHECK(line_codes_add(&b, 0, 1) && !line_codes_add_segment(&b, 0, deep, 1) && !b.full);
+}
+
 /* Calls within calls: 64, and not one more. */
 TEST(what_is_too_deep_is_refused)
 {
