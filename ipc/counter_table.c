@@ -430,7 +430,8 @@ const struct counter counter_table[] = {
 	  OF(cpu, SYMBOLIZERD, "worker") },
 	{ HUB(line_cpu_ns, COSTS), RARE("of it for lines, s"),
 	  ONE(SUM, "line.time", "s",
-	      "CPU time of workers that read lines: what limits.lines_share limits.") },
+	      "CPU time of workers that read lines, and of the main process for their "
+	      "answers: what limits.lines_share limits.") },
 	{ HUB(rss_bytes, COSTS), SHOW("symbolizerd memory, bytes"),
 	  OF(memory, SYMBOLIZERD, "main") },
 	{ HUB(worker_rss_bytes, COSTS), SHOW("largest worker ever, bytes"),

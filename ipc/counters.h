@@ -144,8 +144,8 @@ struct hub_stats {
 	uint64_t rss_bytes;
 	uint64_t worker_cpu_ns;		/* of all workers that ended, and of
 					 * the zygote that forks them */
-	uint64_t line_cpu_ns;		/* of it for lines: what counts against
-					 * their share */
+	uint64_t line_cpu_ns;		/* of it for lines, and the hub's for their answers: what
+					 * counts against their share */
 	uint64_t worker_rss_bytes;	/* the most that one of them had */
 };
 

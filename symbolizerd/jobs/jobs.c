@@ -368,12 +368,16 @@ static int jobs_on_done(struct jobs *jobs, struct job_slot *slot, struct msg *ms
 static int jobs_on_names(struct jobs *jobs, struct job_slot *slot, const struct msg *msg)
 {
 	const struct job_process *p = slot->job.process;
+	uint64_t begin = cpu_share_begin();
 	struct job_names names;
 
 	if (slot->state != SLOT_BUSY || !p || job_names_open(p, msg->fds[0], &names))
 		return MSG_BAD_CONTENT;
 	jobs->ops->names(jobs->ctx, p, &names, 0);
 	job_names_close(&names);
+	/* the file says how much there is to do with it */
+	if (slot->kind == JOB_LINES && jobs->ops->used)
+		jobs->ops->used(jobs->ctx, slot, cpu_share_begin() - begin);
 	jobs_end(jobs, &slot->job, JOB_OK);
 	slot->state = SLOT_ANSWERED;
 	return MSG_OK;

@@ -84,7 +84,8 @@ struct jobs_ops {
 	/* What jobs_memory() brings for p (fd borrowed): may a worker have it?  0 or
 	 * -errno.  May be NULL. */
 	int (*opened)(void *ctx, const struct job_process *p, int fd);
-	/* A worker has ended, which used so much.  May be NULL. */
+	/* A worker has ended, which used so much; or this process did, for an answer with lines.
+	 * May be NULL. */
 	void (*used)(void *ctx, const struct job_slot *slot, uint64_t cpu_ns);
 };
 

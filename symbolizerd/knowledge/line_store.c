@@ -187,7 +187,7 @@ static uint32_t line_store_overlaps(const struct line_store *s, uint32_t file, u
 	return INDEX_NONE;
 }
 
-/* No two pieces have the same code, so that few are in a block. */
+/* No two pieces have the same code, so a block has no more of them than bytes. */
 static void line_store_clear(struct line_store *s, uint32_t file, uint64_t offset, uint32_t len)
 {
 	uint64_t last = line_store_last_block(offset, len);

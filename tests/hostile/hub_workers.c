@@ -65,6 +65,7 @@ static struct heard {
 	uint32_t names;
 	char first[16];
 	bool visit;		/* have frames named when a table comes */
+	uint32_t charged;	/* answers with lines, to an owner */
 	char lines;		/* or have lines read by a worker that behaves so; 0: no */
 } *heard;
 static const uint64_t frames[] = {
@@ -73,6 +74,7 @@ static const uint64_t frames[] = {
 	FRAME_WORD(FRAME_ANON, 0, 0x3000),
 };
 #define FRAMES	3
+#define LINES_OWNER	4712
 #define START	77	/* of the process */
 
 /* As samples do that meet places in a file. */
@@ -81,6 +83,7 @@ static void ask_for_lines(uint32_t number)
 	int fd = memfd_create("file", MFD_CLOEXEC);
 	struct visit_question q = {
 		.process.start_ns = START, .words = frames, .n = FRAMES, .fd = fd,
+		.owner = LINES_OWNER,
 	};
 
 	NEED(fd >= 0 && write(fd, &heard->lines, 1) == 1);
@@ -125,6 +128,15 @@ static void hear_names(void *ctx, const struct job_process *p,
 	__atomic_add_fetch(&heard->n, 1, __ATOMIC_RELEASE);
 }
 
+/* That a worker has ended is told before its answer is read, or when that was taken. */
+static void hear_used(void *ctx, const struct job_slot *slot, uint64_t cpu_ns)
+{
+	if (slot->kind == JOB_LINES && slot->state == SLOT_BUSY && heard->n && cpu_ns &&
+	    slot->job.owner == LINES_OWNER)
+		heard->charged++;
+	loader_files_jobs.used(ctx, slot, cpu_ns);
+}
+
 /* The hub asks for frames' names, if the test wants it. */
 static void hear_frames(struct hub *hub)
 {
@@ -133,6 +145,7 @@ static void hear_frames(struct hub *hub)
 	ops = loader_files_jobs;
 	ops.table = table_then_frames;
 	ops.names = hear_names;
+	ops.used = hear_used;
 	hub->jobs.ops = &ops;
 }
 
@@ -355,6 +368,22 @@ TEST(hub_survives_bad_workers_of_lines)
 	NEED(st.hub.offences == bad - 2);
 	NEED(st.hub.worker_jobs == 4 * bad);
 	NEED(st.hub.exes_failed == 0);
+}
+
+/* What it does with an answer, besides what the worker did. */
+TEST(hub_charges_a_files_owner_for_an_answer_with_lines)
+{
+	struct fake_loader l;
+	struct conn status;
+	struct status st;
+
+	begin(&status, &l);
+	heard->lines = 'G';
+	send_file(&l, 2, 'G');
+	own_expect_table(&l, 2);
+	hear(1, 0);
+	own_end(&status, &l, &st);
+	NEED(heard->charged == 1);
 }
 
 /* The answer is passed on to the worker that has the question. */
