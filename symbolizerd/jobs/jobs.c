@@ -7,13 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "ipc/sealed.h"
 #include "symbolizerd/jobs/job_places.h"
 
 #define DRAIN_MAX	4u	/* messages of a living worker at a time */
