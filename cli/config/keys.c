@@ -139,8 +139,9 @@ const struct config_key config_keys[KEY__COUNT] = {
 		"export", "spool", KIND_DIRECTORY, .def = "",
 		.variable = "TRIFOLD_EXPORTER_SPOOL",
 		.help = "A directory that keeps what the receiver has not answered, also when\n"
-			"trifold is killed; none: memory does, 256 requests or 64 MiB of it.  It belongs\n"
-			"to the user trifold-exporterd, whom you have to make, and to nobody else:\n"
+			"trifold is killed; none: memory does, 256 requests or 64 MiB of it.\n"
+			"It belongs to the user trifold-exporterd, whom you have to make, and to\n"
+			"nobody else:\n"
 			"install -d -m 700 -o trifold-exporterd /var/lib/trifold-exporterd",
 	},
 	[KEY_SPOOL_SIZE] = {

@@ -607,21 +607,19 @@ void jobs_fini(struct jobs *jobs)
 	conn_close(&jobs->zygote);
 }
 
-/* False, and counted: there is no place. */
+/* False: there is no place.  That is counted, also if another job goes for it. */
 static bool jobs_queue(struct jobs *jobs, const struct job *job)
 {
 	struct job_queue *q = &jobs->queues[job_kind(job)];
-	bool added = job_queue_add(q, job);
 	struct job goes;
 
-	if (!added && job_queue_displace(q, job->owner, &goes)) {
-		jobs_end(jobs, &goes, -EAGAIN);
-		added = job_queue_add(q, job);
-	} else if (added) {
+	if (job_queue_add(q, job))
 		return true;
-	}
 	jobs->stats->jobs_full++;
-	return added;
+	if (!job_queue_displace(q, job->owner, &goes))
+		return false;
+	jobs_end(jobs, &goes, -EAGAIN);
+	return job_queue_add(q, job);
 }
 
 bool jobs_add(struct jobs *jobs, uint32_t number, uint32_t exe, uint32_t owner,

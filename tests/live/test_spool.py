@@ -73,7 +73,8 @@ def outage(victims, seconds=0, load=drizzle):
             kept = len(os.listdir(spool))
             assert w.last.delivered() == 0, w.last.delivered()
             receiver = start_receiver(tmp, port)
-            wait_for(lambda: len(bodies(tmp)) > kept and not w.last["exporter.spool_batches"], 90 + seconds * 2)
+            # up to a minute until it tries again, then twice as fast as batches come
+            wait_for(lambda: len(bodies(tmp)) > kept and not w.last["exporter.spool_batches"], 150 + 2 * kept + 2 * seconds)
             time.sleep(1)
         finally:
             p.send_signal(signal.SIGINT)
