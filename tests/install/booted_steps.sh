@@ -249,8 +249,10 @@ upgraded() {
 
 # --- the configuration, while they run
 
+# An emulated CPU is so slow that samples alone take the share of two percent.
 configured() {	# frequency, more of [export]
-	printf '[export]\nendpoint = http://127.0.0.1:4318\n%b[sampling]\nfrequency = %s\n' "${2:-}" "$1" \
+	printf '[limits]\ncpu_share = 100\n[export]\nendpoint = http://127.0.0.1:4318\n%b[sampling]\nfrequency = %s\n' \
+		"${2:-}" "$1" \
 		>/etc/trifold/trifold.conf.d/test.conf
 }
 

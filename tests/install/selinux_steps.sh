@@ -162,8 +162,8 @@ spools() {
 	END
 	systemctl reload trifold-config &&
 		within 60 eval 'ls /var/lib/trifold-exporterd | grep .' &&
-		tls_receiver && within 60 eval 'ls /run/tls/*.body' &&
-		within 60 eval '! ls /var/lib/trifold-exporterd | grep .'
+		tls_receiver && within 120 eval 'ls /run/tls/*.body' &&
+		within 300 eval '! ls /var/lib/trifold-exporterd | grep .'
 }
 
 # --- the stand-in
