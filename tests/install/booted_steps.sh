@@ -251,9 +251,9 @@ upgraded() {
 
 # An emulated CPU is so slow that samples alone take the share of two percent.
 configured() {	# frequency, more of [export]
-	printf '[limits]\ncpu_share = 100\n[export]\nendpoint = http://127.0.0.1:4318\n%b[sampling]\nfrequency = %s\n' \
-		"${2:-}" "$1" \
+	printf '[export]\nendpoint = http://127.0.0.1:4318\n%b[sampling]\nfrequency = %s\n' "${2:-}" "$1" \
 		>/etc/trifold/trifold.conf.d/test.conf
+	printf '[limits]\ncpu_share = 100\n' >>/etc/trifold/trifold.conf.d/test.conf
 }
 
 at_frequency() {
