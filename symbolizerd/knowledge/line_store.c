@@ -193,10 +193,12 @@ static void line_store_clear(struct line_store *s, uint32_t file, uint64_t offse
 	uint64_t last = line_store_last_block(offset, len);
 
 	for (uint64_t k = offset >> LINE_BLOCK_SHIFT; k <= last; k++) {
-		uint32_t i;
+		uint32_t i = line_store_overlaps(s, file, k, offset, len);
 
-		while ((i = line_store_overlaps(s, file, k, offset, len)) != INDEX_NONE)
+		while (i != INDEX_NONE) {
 			owner_cache_drop(&s->codes, i);
+			i = line_store_overlaps(s, file, k, offset, len);
+		}
 	}
 }
 
