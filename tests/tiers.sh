@@ -21,6 +21,9 @@ test_chance.py"
 LONG_HOSTILES="loader_offences loader_mutants hub_workers hub_life hub_exporters
 hub_share hub_subscribe hub_debug"
 
+# Of one version of a runtime each; tier_long runs them for all (tests/live/versions.py).
+VERSIONS="test_python.py test_python_agree.py test_python_versions.py test_hotspot.py test_hotspot_agree.py"
+
 # Last, for what they wait for is made behind: the collector.
 LAST="test_exporter_tls.sh test_k8s_collector.py test_otlp.py"
 
@@ -232,6 +235,9 @@ tier_long() {
 	done
 	for t in tests/install/test_rpm.sh tests/install/test_deb.sh; do
 		tap "$t --long" "$t" --long
+	done
+	for t in $VERSIONS; do
+		tap "$t, all versions" env ALL_VERSIONS=1 "tests/live/$t"
 	done
 	tap "each attack in a recording of its own" env ADVERSARY=. tests/live/test_adversary.py
 }

@@ -6,6 +6,7 @@ list of words: the path of a java, or ROOT!PATH for one in a root of its own (wi
 everything that it needs).
 """
 import collections
+import functools
 import glob
 import os
 import re
@@ -60,6 +61,16 @@ def jdks():
         if jdk.feature and jdk.feature not in found:
             found[jdk.feature] = jdk
     return found
+
+
+@functools.cache
+def tested():
+    """{feature release: Jdk} of those that tests take: one, Debian's if it is here, or all (versions.py)."""
+    found = {f: j for f, j in jdks().items() if f in KNOWN}
+    if "HOTSPOT_JDKS" in os.environ or os.environ.get("ALL_VERSIONS"):
+        return found
+    one = 17 if 17 in found else next(iter(found), None)
+    return {one: found[one]} if one else {}
 
 
 def javac(folder, *sources, release="8"):

@@ -14,7 +14,7 @@ import time
 
 from chance import least
 from hotspot import (HERE, KNOWN, NO_NAME, cpu_limit, jdks, javac, judge, marks, profile,
-                     samples_of, stacks_of, when_known)
+                     samples_of, stacks_of, tested, when_known)
 from live import Skip, Suite, burns, record, say
 from pages import copy_on_disk, going, page_out, paged_out
 from pprof import read_pprof
@@ -133,19 +133,16 @@ def check(jdk, *cases):
 
 def first():
     """The one that most tests use: Debian's."""
-    return all_jdks().get(17) or next(iter(all_jdks().values()))
+    return every()[0]
 
 
 # --- each version -------------------------------------------------------------------
 
 
 def every():
-    return list(all_jdks().values())
-
-
-def thorough():
-    """All of them if HOTSPOT_JDKS is set, else one: what differs little takes minutes a JDK."""
-    return every() if "HOTSPOT_JDKS" in os.environ else [first()]
+    """Those that are tested."""
+    assert all_jdks()
+    return list(tested().values())
 
 
 @shared(every)
@@ -165,7 +162,7 @@ def compilers(jdk):
         assert total > 300 and good >= least(0.99, total), [x for x in seen if x[1] != want[x[0]]][:5]
 
 
-@shared(thorough)
+@shared(every)
 def inlined(jdk):
     """each version: calls that the compiler put into their callers"""
     precise = ["-XX:+UnlockDiagnosticVMOptions", "-XX:+DebugNonSafepoints"]
@@ -173,7 +170,7 @@ def inlined(jdk):
                      Case(precise + HOW["C1"], "chain", *PLAIN[2:-1], what="inlined by C1", row=True))
 
 
-@shared(thorough)
+@shared(every)
 def forever(jdk):
     """each version: code that is replaced while it runs (OSR)"""
     stacks, = yield [Run([], "forever")]
@@ -181,7 +178,7 @@ def forever(jdk):
           r"HotspotLoad\.forever", row=True, burn=r"HotspotLoad\.forever")
 
 
-@shared(thorough)
+@shared(every)
 def layouts(jdk):
     """each version: other code heaps, pointers, stacks; without a class archive"""
     all_flags = ("-XX:-SegmentedCodeCache", "-XX:+SegmentedCodeCache", "-XX:-UseCompressedOops",
@@ -190,7 +187,7 @@ def layouts(jdk):
                             for flag in all_flags if jdk.has(flag)))
 
 
-@shared(thorough)
+@shared(every)
 def collectors(jdk):
     """each version: under load of each garbage collector"""
     all_flags = (f"-XX:+Use{gc}GC" for gc in ("Serial", "Parallel", "ConcMarkSweep", "G1",
@@ -214,7 +211,7 @@ CALLS = {
 }
 
 
-@shared(thorough)
+@shared(every)
 def calls(jdk):
     """each version: interfaces, virtual methods, lambdas, streams, exceptions, reflection"""
     found = yield from check(jdk, *(Case(APART, mode, rf"HotspotLoad\.{mode}", *chain, what="calls", share=0.2)
@@ -225,7 +222,7 @@ def calls(jdk):
         assert n > 0.2 * sum(s.count for s in java), f"{c}: {n}"
 
 
-@shared(thorough)
+@shared(every)
 def class_archive(jdk):
     """each version: names in the class library's archive"""
     yield from check(jdk, Case(APART + ["-Xshare:auto"], "sort", r"HotspotLoad\.sort", *CALLS["sort"],
@@ -235,7 +232,7 @@ def class_archive(jdk):
 @suite.test
 def class_archive_paged_out():
     """each version: the same on pages that are not in memory"""
-    for jdk in thorough():
+    for jdk in every():
         chains = {"sort": CALLS["sort"], "chain": [PLAIN[-2]], "streams": CALLS["streams"]}
         archives = [own_archive(jdk, f"own-{jdk.feature}-{mode}.jsa") for mode in chains]
         if not archives[0] or not jdk.has("-Xshare:on", *archives[0]):
@@ -362,7 +359,7 @@ def check_threads(jdk, *cases):
         judge(f"{jdk.feature} {mode}", stacks, *chain, BURN)
 
 
-@shared(thorough)
+@shared(every)
 def threads(jdk):
     """each version: threads, also those that live for milliseconds"""
     yield from check_threads(jdk, (("threads", "3"), [r"Thread\.run", r"HotspotLoad\.chain",
@@ -396,7 +393,7 @@ def library():
     return lib
 
 
-@shared(thorough)
+@shared(every)
 def jni(jdk):
     """each version: C called by Java, and Java called by C called by Java"""
     classes()
@@ -446,7 +443,7 @@ def many_methods():
     assert total - broken >= least(0.99, total)
 
 
-@shared(thorough)
+@shared(every)
 def unloading(jdk):
     """classes that are loaded, run and are unloaded, each with its own loader"""
     flags = ["-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,HotspotGuest.guestBurn"]

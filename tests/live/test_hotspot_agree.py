@@ -13,7 +13,7 @@ import tempfile
 
 from chance import least
 from formats import firefox_threads, load
-from hotspot import HERE, KNOWN, jdks, javac
+from hotspot import HERE, javac, tested
 from live import Suite, record, say
 
 suite = Suite()
@@ -154,7 +154,7 @@ def test(jdk):
     suite.test(agrees)
 
 
-able = [j for f, j in jdks().items() if f in KNOWN]
+able = list(tested().values())
 if able:
     os.mkdir(CLASSES)
     javac(CLASSES, *(os.path.join(HERE, f"Hotspot{x}.java") for x in ("Agree", "Kinds")))

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Python programs come out as Python itself sees them: functions, files and lines."""
 import contextlib
-import glob
 import os
 import re
 import shutil
@@ -10,6 +9,7 @@ import subprocess
 import tempfile
 import threading
 
+import versions
 from chance import least
 from live import ROOT, burns, compile_c, folded, leaving_nothing, learned, record, say
 from pages import MemoryGroup, copy_on_disk, going, page_out
@@ -45,15 +45,8 @@ def marks():
 
 
 def pythons():
-    """{"3.11": path}: Debian's, and what else is installed in the usual places"""
-    found = {}
-    for p in sorted(glob.glob("/usr/bin/python3.*") + glob.glob("/usr/local/bin/python3.*") +
-                    glob.glob(os.path.expanduser("~/.pyenv/versions/*/bin/python3.*"))):
-        m = re.fullmatch(r"python3\.(\d+)", os.path.basename(p))
-        if m and 6 <= int(m.group(1)) <= 15:
-            found[p] = int(m.group(1))
-    assert found, "no python3.* in /usr/bin"
-    return found
+    """{path: 11}: the versions that are tested, but for those without a GIL"""
+    return {v.exe: int(v.name[2:]) for v in versions.tested("python") if v.name[2:].isdigit()}
 
 
 def own_frames(frames):

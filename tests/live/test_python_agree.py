@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Stacks of every CPython here are, frame by frame, what Python itself says of them.
+"""CPython's stacks are, frame by frame, what Python itself says of them.
 
 Each stack is judged by itself: one that is always wrong is one kind of call."""
 import collections
 import functools
-import glob
 import json
 import os
 import re
 
+import versions
 from chance import least
 from live import ROOT, compile_c, say
 from rows import Rows
@@ -18,18 +18,6 @@ HERE = os.path.join(ROOT, "tests", "live")
 PLACES, MS = 200, 2
 SHARE = 0.99		# of a stack's samples, but for chance
 rows = Rows({"pprof": [".pb.gz"]}, seconds=6, hz=997)
-
-
-def pythons():
-    """Debian's, and what else is installed in the usual places; or those of PYTHONS, paths"""
-    if os.environ.get("PYTHONS"):
-        return os.environ["PYTHONS"].split()
-    found = [p for p in sorted(glob.glob("/usr/bin/python3.*") +
-                               glob.glob("/usr/local/bin/python3.*") +
-                               glob.glob(os.path.expanduser("~/.pyenv/versions/*/bin/python3.*")))
-             if re.fullmatch(r"python3\.\d+t?", os.path.basename(p))]
-    assert found, "no python3.* in /usr/bin"
-    return found
 
 
 def python_frames(frames):
@@ -99,6 +87,6 @@ def test(python, number):
     rows.test(agrees)
 
 
-for n, path in enumerate(pythons()):
-    test(path, n)
+for n, version in enumerate(versions.tested("python")):
+    test(version.exe, n)
 rows.run()

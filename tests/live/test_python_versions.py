@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""CPython's frames, of every version that is here, and of what is rare: other
+"""CPython's frames, of the versions that are tested, and of what is rare: other
 threads, generators, coroutines, interpreters in one process, and C around it."""
 import collections
 import ctypes.util
 import functools
-import glob
 import os
 import re
 import shutil
 import subprocess
 import tempfile
 
+import versions
 from chance import share_of
 from live import ROOT, Skip, compile_c
 from rows import Rows
@@ -45,39 +45,20 @@ CHAINS = {
 
 def version_of(exe):
     """(3, minor, "t" if it has no GIL, else "")"""
-    r = subprocess.run([exe, "-c", "import sys; print(*sys.version_info[:2], "
-                        "getattr(sys, 'abiflags', '').strip('dm'))"],
-                       capture_output=True, text=True, check=False)
-    if r.returncode:
-        return None
-    major, minor, *flags = r.stdout.split()
-    return int(major), int(minor), "".join(flags)
-
-
-def pythons():
-    """{version_of(): executable}, those of PATH first"""
-    found = {}
-    places = [f"{d}/python3.*" for d in os.environ.get("PATH", "").split(":")]
-    places += [os.path.expanduser("~/.pyenv/versions/*/bin/python3.*")]
-    for exe in (e for p in places for e in sorted(glob.glob(p))):
-        if not re.fullmatch(r"python3\.\d+t?", os.path.basename(exe)) or "/shims/" in exe:
-            continue
-        version = version_of(exe)
-        if version and version >= (3, 6):
-            found.setdefault(version, exe)
-    return found
+    name = re.search(r"python3\.(\d+)(t?)$", os.path.realpath(exe))
+    return 3, int(name.group(1)), name.group(2)
 
 
 def called(version):
     return "{}.{}{}".format(*version)
 
 
-PYTHONS = pythons()
+PYTHONS = {version_of(v.exe): v.exe for v in versions.tested("python")}
 
 
 def system_python():
     exe = shutil.which("python3.11", path="/usr/bin") or shutil.which("python3", path="/usr/bin")
-    if not exe or not version_of(exe):
+    if not exe:
         raise Skip("no python3 in /usr/bin")
     return os.path.realpath(exe)
 
@@ -143,9 +124,8 @@ def modes(t, runs):
 
 
 @rows.test
-def versions(t):
-    """each version that is here, copied: Python called by C called by Python"""
-    assert PYTHONS
+def copies(t):
+    """each version, copied: Python called by C called by Python"""
     yield from modes(t, [(v, copy(exe, f"py{called(v)}"), ["chain"]) for v, exe in PYTHONS.items()])
 
 
@@ -161,7 +141,7 @@ def places_of_versions(t):
     """the same, of the other versions"""
     others = {v: e for v, e in PYTHONS.items() if os.path.realpath(e) != system_python()}
     if not others:
-        raise Skip("no other version here")
+        raise Skip("one version is tested: tests/live/versions.py")
     yield from modes(t, [(v, exe, ["threads", "generator", "coroutine"]) for v, exe in others.items()])
 
 
