@@ -3,7 +3,8 @@
  * frame_kinds - the kinds of a batch's frames
  *
  * Encoders, filters and pages take what they must know of a kind from this table, so
- * that none of them names a language.  The rows are in frame_kinds.def.
+ * that none of them names a language.  The rows are in frame_kinds.def, those of
+ * languages in bpf/runtimes.def.
  */
 #ifndef IPC_FRAME_KINDS_H
 #define IPC_FRAME_KINDS_H
@@ -13,11 +14,18 @@
 #include <stdint.h>
 
 enum batch_frame_kind {
-#define BATCH_KIND(kind, ...)	BATCH_FRAME_##kind,
+#define BATCH_KIND(number, kind, ...)	BATCH_FRAME_##kind = number,
 #include "ipc/frame_kinds.def"
-#undef BATCH_KIND
-	BATCH_FRAME__KINDS
 };
+
+enum {
+	BATCH_FRAME__KINDS = 0
+#define BATCH_KIND(...)		+ 1
+#include "ipc/frame_kinds.def"
+};
+#define BATCH_KIND(number, ...)						\
+	_Static_assert(number < BATCH_FRAME__KINDS, "numbers of kinds have no gaps");
+#include "ipc/frame_kinds.def"
 
 enum frame_class {
 	FRAMES_PROCESS,		/* not a frame: the line of a process in a tree */
@@ -50,12 +58,11 @@ struct frame_kind_info {
 static inline const struct frame_kind_info *frame_kind_info(uint32_t kind)
 {
 	static const struct frame_kind_info kinds[BATCH_FRAME__KINDS] = {
-#define BATCH_KIND(kind, class, form, name, shown, page, hue, sat, title, colour)	\
+#define BATCH_KIND(number, kind, class, form, name, shown, page, hue, sat, title, colour) \
 		[BATCH_FRAME_##kind] = {					\
 			FRAMES_##class, NAME_##form, name, shown, title, colour	\
 		},
 #include "ipc/frame_kinds.def"
-#undef BATCH_KIND
 	};
 
 	return &kinds[kind];

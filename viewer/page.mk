@@ -4,7 +4,7 @@
 #	page_html, page_html_len	what `trifold record` writes (profile/formats/html.c)
 #	live_html, live_html_len	what `trifold run` serves
 
-$(O)/viewer/%.html: viewer/page.sh ipc/frame_kinds.def $(wildcard viewer/page/*)
+$(O)/viewer/%.html: viewer/page.sh ipc/frame_kinds.def bpf/runtimes.def $(wildcard viewer/page/*)
 	@mkdir -p $(@D)
 	$(call say,PAGE)
 	$(Q)viewer/page.sh $* > $@

@@ -17,7 +17,8 @@ export LC_ALL=C
 
 kind=$1
 dir=$(dirname "$0")/page
-def=$(dirname "$0")/../ipc/frame_kinds.def
+top=$(dirname "$0")/..
+defs="$top/ipc/frame_kinds.def $top/bpf/runtimes.def"
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
@@ -29,24 +30,31 @@ live)	scripts="$scripts compare.js live_lanes.js live.js" connect="connect-src '
 	exit 2 ;;
 esac
 
+# The rows of both tables, by number.
+rows()
+{
+	# shellcheck disable=SC2086 # two files
+	sed -n -e 's/^\(BATCH\|RUNTIME\)_KIND(\([0-9]\)/\2/p' $defs | sort -n
+}
+
 # KINDS of the page: rows of the table, those that are no kind of code without a
 # filter
 kinds()
 {
-	row='BATCH_KIND([A-Z]*, \([A-Z]*\), [A-Z]*, "\([^"]*\)", "[^"]*", "\([^"]*\)", \([0-9]*\), \([0-9]*\),.*'
+	row='[0-9]*, [A-Z]*, \([A-Z]*\), [A-Z]*, "\([^"]*\)", "[^"]*", "\([^"]*\)", \([0-9]*\), \([0-9]*\),.*'
 
-	echo '/* ipc/frame_kinds.def, by number */'
+	echo '/* ipc/frame_kinds.def and bpf/runtimes.def, by number */'
 	echo 'const KINDS = ['
-	sed -n -e "s/^$row/	{ class: \"\1\", filter: \"\2\", name: \"\3\", hue: \4, sat: \5 },/p" \
-		"$def" |
+	rows | sed -n -e "s/^$row/	{ class: \"\1\", filter: \"\2\", name: \"\3\", hue: \4, sat: \5 },/p" |
 		sed -e '/class: "\(PROCESS\|MARK\)"/s/filter: "[^"]*"/filter: ""/' \
 			-e 's/class: "[A-Z]*", //'
 	echo '];'
 }
 
 kinds >"$tmp/kinds"
-if [ "$(grep -c 'filter:' "$tmp/kinds")" != "$(grep -c '^BATCH_KIND' "$def")" ]; then
-	echo "page.sh: a row of frame_kinds.def is not in its form" >&2
+n=$(grep -c 'filter:' "$tmp/kinds")
+if [ "$(rows | sed 's/,.*//')" != "$(seq 0 $((n - 1)))" ]; then
+	echo "page.sh: a row of frame_kinds.def or runtimes.def is not in its form" >&2
 	exit 1
 fi
 {

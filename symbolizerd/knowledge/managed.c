@@ -286,7 +286,7 @@ static uint32_t managed_own(struct managed *m, const struct managed_key *key)
 static bool managed_visited(const struct managed *m, const struct managed_key *key)
 {
 	return m->visit && key->runtime < RUNTIME__MAX &&
-	       runtime_info(key->runtime)->visited && key->function >= RUNTIME_OWN;
+	       runtime_info(key->runtime)->flags & RUNTIME_VISITED && key->function >= RUNTIME_OWN;
 }
 
 /* False: its process is not visited, or there is no room now. */

@@ -63,12 +63,13 @@ enum script_answer script_of(uint32_t runtime, const char *function, const char 
 			     char ret[SCRIPT_MAX])
 {
 	const struct runtime_info *r = runtime_info(runtime);
-	size_t len = strlen(function), end = strlen(r->program);
+	size_t len = strlen(function), end;
 
 	if (script_is_runner(r, function))
 		return SCRIPT_INNER;
-	if (!end)
+	if (!r->program)
 		return SCRIPT_NONE;
+	end = strlen(r->program);
 	if (r->program[0] != '.')
 		return strcmp(function, r->program) == 0 ? script_by_file(r, file, ret) : SCRIPT_NONE;
 	if (len <= end || strcmp(function + len - end, r->program) != 0)

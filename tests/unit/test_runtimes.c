@@ -57,7 +57,7 @@ TEST(only_runtimes_with_frames_of_their_own_name_any)
 	frame_names_begin(&names, 1);
 	/* Go's frames are native ones, CPython's names come with the samples */
 	for (uint32_t i = 0; i <= RUNTIME__MAX; i++) {
-		bool visited = i < RUNTIME__MAX && runtime_info(i)->visited;
+		bool visited = i < RUNTIME__MAX && runtime_info(i)->flags & RUNTIME_VISITED;
 
 		CHECK_EQ(visited, i == RUNTIME_HOTSPOT);
 		CHECK_EQ(runtimes_names(i, &m, &word, 1, &names),
