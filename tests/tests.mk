@@ -6,6 +6,7 @@
 # fuzz_NAME_SRCS, fuzz_NAME_LIBS, corpus in tests/fuzz/corpus/NAME/.  Hostile
 # programs are built as the daemons are: tests/hostile/NAME.c, hostile_NAME_SRCS,
 # hostile_NAME_LIBS; `make sanitized` builds them and the daemons with sanitizers.
+# Tests of languages: tests/runtimes/runtimes.mk.
 
 UNIT :=
 FUZZ :=
@@ -14,7 +15,9 @@ HOSTILE :=
 INSTALL_TABLE := tests/live/install_table.c loaderd/elements.c loaderd/store.c common/service.c common/send_fds.c \
 	ipc/sealed.c \
 	$(addprefix symbolizerd/tables/,tables.c rules.c slabs.c worker_table.c owners.c)
-include $(wildcard tests/unit/*.mk tests/fuzz/*.mk tests/hostile/*.mk)
+include $(wildcard tests/unit/*.mk tests/fuzz/*.mk tests/hostile/*.mk) tests/runtimes/runtimes.mk
+# test_source FOLDER, FILE: without .c; of a language in its own folder
+test_source = $(patsubst %.c,%,$(firstword $(wildcard tests/$(1)/$(2).c tests/runtimes/*/$(1)/$(2).c)))
 
 # What sanitizers print needs lines, not variables, which are a fifth of the time.  Tests run
 # briefly, and many hold the whole sampler: there -Og takes less than half the time of -O1.  For
@@ -31,7 +34,7 @@ $(O)/san/%.o: $(O)/%.c
 	$(Q)$(CC) $(STD) $(CPPFLAGS) $(SANOPT) $(SAN) -c $< -o $@
 
 define unit_rule
-$(O)/unit/$(1): $(O)/san/tests/unit/main.o $(O)/san/tests/unit/test_$(1).o \
+$(O)/unit/$(1): $(O)/san/tests/unit/main.o $(O)/san/$(call test_source,unit,test_$(1)).o \
 		$$(unit_$(1)_SRCS:%.c=$(O)/san/%.o)
 	@mkdir -p $$(@D)
 	$$(call say,LD)
@@ -106,7 +109,7 @@ $(O)/fuzzer/%.o: %.c
 		-MMD -MP -c $< -o $@
 
 define fuzz_rule
-$(O)/fuzz/$(1): $(O)/fuzzer/tests/fuzz/fuzz_$(1).o \
+$(O)/fuzz/$(1): $(O)/fuzzer/$(call test_source,fuzz,fuzz_$(1)).o \
 		$$(fuzz_$(1)_SRCS:%.c=$(O)/fuzzer/%.o)
 	@mkdir -p $$(@D)
 	$$(call say,LD)

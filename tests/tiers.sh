@@ -172,9 +172,14 @@ tier_parts() {
 ALONE="test_adversary.py test_clock.py test_filters.py test_first.py test_kernel_names.py
 test_new_files.py test_own.py test_perf_map.py test_scale.py test_share.py test_shortage.py test_top.py"
 
+# Live tests of languages, of this beginning.
+runtime_tests() {	# test_
+	ls tests/runtimes/*/live/"$1"*.sh tests/runtimes/*/live/"$1"*.py 2>/dev/null
+}
+
 tier_live() {
 	local t JOBS=${LIVE_JOBS:-$((JOBS > 1 ? 2 : 1))}
-	for t in tests/live/test_*.sh tests/live/test_*.py; do
+	for t in tests/live/test_*.sh tests/live/test_*.py $(runtime_tests test_); do
 		case " "$(echo $PARTS $LAST $ALONE)" " in
 		*" ${t##*/} "*)	;;
 		*)		beside "$t" tests/beside.py "$t" ;;
@@ -230,7 +235,7 @@ tier_quick() {
 
 # not in ALL_TIERS: what takes longer, before a release
 tier_long() {
-	for t in tests/live/long_*.py tests/install/long_*.sh; do
+	for t in tests/live/long_*.py $(runtime_tests long_) tests/install/long_*.sh; do
 		tap "$t" "$t"
 	done
 	for t in tests/install/test_rpm.sh tests/install/test_deb.sh; do

@@ -6,7 +6,7 @@
 set -eu
 mkdir -p "$1/corpus/$2"
 seeds=tests/fuzz/corpus/$2
-[ -d "$seeds" ] || seeds=
+[ -d "$seeds" ] || seeds=$(ls -d tests/runtimes/*/fuzz/corpus/"$2" 2>/dev/null || true)
 [ ! -x "tests/fuzz/seeds/$2.sh" ] || "tests/fuzz/seeds/$2.sh" "$1/corpus/$2"
 if "$1/fuzz/$2" -max_total_time="$3" -rss_limit_mb=2048 -timeout=20 \
 	-artifact_prefix="$1/fuzz/" "$1/corpus/$2" $seeds >"$1/fuzz/$2.log" 2>&1
