@@ -51,8 +51,9 @@ enum cfa_kind {
 	CFA_SIGNAL,		/* signal frame: all from the ucontext */
 	CFA_UNSUPPORTED,	/* CFI says something that rules cannot */
 	CFA_RUNTIME,		/* no rule: what the unwinder of the file's runtime
-				 * must know (RUNTIME_* below); at place 0, where no
-				 * code is.  At other places: which text lies there */
+				 * must know (RUNTIME_* below); at places below
+				 * RUNTIME_FACTS, where no code is: fact by fact.  At
+				 * other places: which text lies there */
 	CFA__MAX
 };
 
@@ -82,9 +83,11 @@ enum ra_kind {
 #define RULE_LOOP_PART		0x80		/* in .by_fp: a function that such a
 					 * loop calls and that is part of it */
 
+#define RUNTIME_FACTS	16		/* of a file: its first bytes are ELF's */
 /* The words of a rule of CFA_RUNTIME. */
 #define RUNTIME_VERSION(r)	((__u32)(r)->cfa_off)
 #define RUNTIME_TEXT(r)		((__u32)(r)->aux)
+#define RUNTIME_AUX(r)		((r)->aux)
 #define RUNTIME_ROOT(r)		((__u64)(__u32)(r)->ra_off |		\
 				 (__u64)(__u32)(r)->fp_off << 32)
 

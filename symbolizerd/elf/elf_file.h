@@ -29,6 +29,8 @@
 #define ELF_INFLATE_FREE	(1u << 20)
 #define ELF_INFLATE_RATIO	64
 
+struct runtime_found;
+
 struct elf_file {
 	int fd;			/* borrowed; -1: it is in memory */
 	uint8_t *mem;		/* owned; NULL: not in memory */
@@ -43,6 +45,8 @@ struct elf_file {
 	/* Its debug file, which was checked to belong to it: more sections, for the
 	 * same addresses.  NULL: none.  Borrowed. */
 	const struct elf_file *debug;
+	/* What runtimes_find() has said of it; NULL: it was not asked.  Borrowed. */
+	const struct runtime_found *found;
 };
 
 /* Bytes read from the file; data is malloc'ed, and a NUL follows it. */

@@ -2,9 +2,9 @@
 /*
  * runtime - what a language implements, in a folder of its own here
  *
- * table.c has a row for each language; the code of a language includes neither it
- * nor this header.  A member that a language does not need is NULL.  How to add
- * one: docs/HOWTO_ADD_RUNTIME.md.
+ * A language has a row in bpf/runtimes.def and a `const struct runtime_ops runtime_NAME`
+ * in its folder: nothing else here names it.  A member that a language does not need is
+ * NULL.  How to add one: docs/HOWTO_ADD_RUNTIME.md.
  *
  * All of this parses files or memory of profiled processes: only workers call it.
  */
@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "bpf/runtime.h"
+#include "bpf/table.h"
 #include "ipc/runtimes.h"
 #include "symbolizerd/elf/elf_file.h"
 #include "symbolizerd/symbols/frame_names.h"
@@ -23,25 +24,56 @@
 #include "symbolizerd/symbols/index_build.h"
 #include "symbolizerd/unwind/build.h"
 
-/* What is known about an executable. */
-struct runtime_facts {
-	uint32_t runtime;		/* enum runtime */
-	bool unknown;			/* its frames cannot be walked in this version */
-	char id[RUNTIME_ID_MAX];	/* NUL-padded; "" without one: the value
-					 * of runtime_info().id_key */
+/*
+ * What find() says of a file.
+ *
+ * Facts are what the language's code in BPF must know of the file, by a number from 0 on
+ * that only this code knows.  The sampler gets fact i as the rule of place i
+ * (RUNTIME_FACTS in bpf/table.h).  Spans are code that it must know, as unwind_rows_fn has it.
+ */
+struct runtime_found {
+	uint32_t runtime;		/* enum runtime; for find() to read */
+	uint32_t walker;		/* whose the facts and spans are; 0: there are none.
+					 * Not for find() */
+	bool unknown;			/* its frames cannot be walked in this version: there
+					 * are no facts, spans and texts then */
+	char id[RUNTIME_ID_MAX];	/* NUL-padded; "" without one: the value of
+					 * runtime_info().id_key, or the version */
+	uint32_t n_facts;
+	struct runtime_fact {
+		uint32_t which;		/* RUNTIME_VERSION */
+		int32_t aux;		/* RUNTIME_AUX */
+		uint64_t value;		/* RUNTIME_ROOT */
+	} facts[RUNTIME_FACTS];
+	uint32_t n_spans;
+	struct runtime_span {
+		uint64_t start, end;	/* virtual addresses */
+		uint8_t mark;		/* RULE_LOOP, RULE_LOOP_PART */
+	} spans[UNWIND_SPANS];
 };
 
+/* Add one; what is beyond the last, or empty, is dropped. */
+void runtime_add_fact(struct runtime_found *r, uint32_t which, uint64_t value, int32_t aux);
+void runtime_add_span(struct runtime_found *r, uint64_t start, uint64_t end, uint8_t mark);
+
+/*
+ * A virtual address, from where file offset 0 would be by the mapping of the code at
+ * another one: what BPF adds to the start of that mapping.  False: there is no such code.
+ */
+bool runtime_relative(const struct elf_file *f, uint64_t code, uint64_t addr, uint64_t *ret);
+
 struct runtime_ops {
-	uint32_t number;		/* enum runtime */
-	/* Was this file made by the language's tools, or is it the runtime itself?
-	 * Fills the size bytes at id: runtime_facts.id. */
-	bool (*detect)(const struct elf_file *f, char *id, size_t size);
-	/* Is the version of a file that was detected known?  NULL: all are. */
-	bool (*version_known)(const struct elf_file *f);
+	/* Was this file made by the language's tools, or is it the runtime itself?  Asked once
+	 * a file; ret is 0 but for .runtime.  False: it is not. */
+	bool (*find)(const struct elf_file *f, struct runtime_found *ret);
 	/* Unwind rules by the runtime's own tables, for code that CFI does not
-	 * cover.  As unwind_rows_fn says. */
+	 * cover, of any file.  As unwind_rows_fn says. */
 	unwind_rows_fn rows;
-	/* Names, files, lines and inlined calls of code in the file. */
+	/* Which text lies where, of a file that find() has found and knows: empty rules of
+	 * CFA_RUNTIME, with the text's number in .aux.  Places that hold facts are dropped. */
+	unwind_rows_fn texts;
+	/* Names, files, lines and inlined calls of code in the file.  Its debug file is not
+	 * asked for lines then. */
 	const struct symbol_source *symbols;
 	/*
 	 * Names of frames of one process, by reading its memory.  The frames
@@ -52,5 +84,8 @@ struct runtime_ops {
 	int (*names)(struct process_memory *m, const uint64_t *words, size_t n,
 		     struct frame_names_build *out);
 };
+
+#define RUNTIME(number, id, name, ...)	extern const struct runtime_ops runtime_##name;
+#include "bpf/runtimes.def"
 
 #endif /* SYMBOLIZERD_RUNTIMES_RUNTIME_H */

@@ -6,52 +6,145 @@
 #include "ipc/message_hub.h"
 #include "symbolizerd/runtimes/table.h"
 
-void runtimes_detect(const struct elf_file *f, struct runtime_facts *ret)
+/* The operations of a runtime; one that there is not has none. */
+static const struct runtime_ops *runtimes_ops(uint32_t runtime)
 {
-	for (size_t i = 0; i < runtimes_table_n; i++) {
-		memset(ret, 0, sizeof(*ret));
-		if (runtimes_table[i].detect(f, ret->id, sizeof(ret->id))) {
-			ret->runtime = runtimes_table[i].number;
-			ret->unknown = runtimes_table[i].version_known &&
-				       !runtimes_table[i].version_known(f);
-			return;
-		}
+	static const struct runtime_ops none;
+
+	if (runtime >= RUNTIME__MAX || !runtimes_table[runtime])
+		return &none;
+	return runtimes_table[runtime];
+}
+
+/* --- what a file is --------------------------------------------------------------- */
+
+static void runtimes_take(struct runtime_found *ret, const struct runtime_found *one)
+{
+	if (!ret->runtime) {
+		ret->runtime = one->runtime;
+		ret->unknown = one->unknown;
+		memcpy(ret->id, one->id, sizeof(ret->id));
 	}
+	if (one->unknown || ret->n_facts || ret->n_spans)
+		return;
+	ret->walker = one->runtime;
+	ret->n_facts = one->n_facts;
+	memcpy(ret->facts, one->facts, sizeof(ret->facts));
+	ret->n_spans = one->n_spans;
+	memcpy(ret->spans, one->spans, sizeof(ret->spans));
+}
+
+void runtimes_find(const struct elf_file *f, struct runtime_found *ret)
+{
+	struct runtime_found one;
+
 	memset(ret, 0, sizeof(*ret));
+	for (uint32_t i = 0; i < RUNTIME__MAX; i++) {
+		const struct runtime_ops *ops = runtimes_ops(i);
+
+		memset(&one, 0, sizeof(one));
+		one.runtime = i;
+		if (ops->find && ops->find(f, &one))
+			runtimes_take(ret, &one);
+	}
+}
+
+/* --- rows ------------------------------------------------------------------------- */
+
+static int runtimes_facts(const struct runtime_found *r, cfi_row_fn fn, void *ctx)
+{
+	int ret = 0;
+
+	for (uint32_t i = 0; !ret && i < r->n_facts; i++) {
+		uint64_t value = r->facts[i].value;
+
+		ret = fn(ctx, i, i + 1, &(struct unwind_rule){
+			.cfa = CFA_RUNTIME, .cfa_off = (int32_t)r->facts[i].which,
+			.ra_off = (int32_t)value, .fp_off = (int32_t)(value >> 32),
+			.aux = r->facts[i].aux,
+		});
+	}
+	return ret;
+}
+
+static int runtimes_spans(const struct runtime_found *r, cfi_row_fn fn, void *ctx)
+{
+	int ret = 0;
+
+	for (uint32_t i = 0; !ret && i < r->n_spans; i++)
+		ret = fn(ctx, r->spans[i].start, r->spans[i].end,
+			 &(struct unwind_rule){ .by_fp = r->spans[i].mark });
+	return ret;
+}
+
+struct runtimes_texts {
+	cfi_row_fn fn;
+	void *ctx;
+};
+
+/* A text at a place of facts is none: only find() says what they are. */
+static int runtimes_on_text(void *ctx, uint64_t start, uint64_t end,
+			    const struct unwind_rule *rule)
+{
+	const struct runtimes_texts *t = ctx;
+
+	if (start < RUNTIME_FACTS || rule->cfa != CFA_RUNTIME)
+		return 0;
+	return t->fn(t->ctx, start, end, rule);
 }
 
 int runtimes_rows(const struct elf_file *f, cfi_row_fn fn, void *ctx)
 {
-	int r = 0;
+	struct runtimes_texts texts = { fn, ctx };
+	const struct runtime_found *r = f->found;
+	const struct runtime_ops *walker;
+	struct runtime_found found;
+	int ret = 0;
 
-	for (size_t i = 0; i < runtimes_table_n && !r; i++) {
-		if (runtimes_table[i].rows)
-			r = runtimes_table[i].rows(f, fn, ctx);
+	if (!r) {
+		runtimes_find(f, &found);
+		r = &found;
 	}
-	return r;
+	walker = runtimes_ops(r->walker);
+	for (uint32_t i = 0; !ret && i < RUNTIME__MAX; i++) {
+		if (runtimes_ops(i)->rows)
+			ret = runtimes_ops(i)->rows(f, fn, ctx);
+	}
+	if (!ret)
+		ret = runtimes_facts(r, fn, ctx);
+	if (!ret)
+		ret = runtimes_spans(r, fn, ctx);
+	if (!ret && walker->texts)
+		ret = walker->texts(f, runtimes_on_text, &texts);
+	return ret;
 }
+
+/* --- names ------------------------------------------------------------------------ */
 
 const struct symbol_source *runtimes_symbols(size_t n)
 {
-	for (size_t i = 0; i < runtimes_table_n; i++) {
-		if (!runtimes_table[i].symbols)
+	for (uint32_t i = 0; i < RUNTIME__MAX; i++) {
+		if (!runtimes_ops(i)->symbols)
 			continue;
 		if (!n)
-			return runtimes_table[i].symbols;
+			return runtimes_ops(i)->symbols;
 		n--;
 	}
 	return NULL;
+}
+
+bool runtimes_have_lines(uint32_t runtime)
+{
+	return runtimes_ops(runtime)->symbols != NULL;
 }
 
 int runtimes_names(uint32_t runtime, struct process_memory *m,
 		   const uint64_t *words, size_t n,
 		   struct frame_names_build *out)
 {
-	for (size_t i = 0; i < runtimes_table_n; i++) {
-		const struct runtime_ops *ops = &runtimes_table[i];
+	const struct runtime_ops *ops = runtimes_ops(runtime);
 
-		if (ops->number == runtime && ops->names)
-			return ops->names(m, words, n, out);
-	}
-	return JOB_NO_NAMES;
+	if (!ops->names)
+		return JOB_NO_NAMES;
+	return ops->names(m, words, n, out);
 }

@@ -9,14 +9,21 @@
 
 #include "symbolizerd/runtimes/runtime.h"
 
-/* The facts from the first runtime that detects the file; all 0: none does. */
-void runtimes_detect(const struct elf_file *f, struct runtime_facts *ret);
+/*
+ * What the first runtime says that finds the file; all 0: none does.  The facts and spans
+ * are those of the first one that has any: a program of a compiled language may contain an
+ * interpreter.  With f->found = ret, runtimes_rows() does not ask again.
+ */
+void runtimes_find(const struct elf_file *f, struct runtime_found *ret);
 
-/* The rows of all runtimes, for unwind_build(). */
+/* The rows of all runtimes, for unwind_build(): of facts, spans, and code. */
 int runtimes_rows(const struct elf_file *f, cfi_row_fn fn, void *ctx);
 
 /* Source i of names of all runtimes, for symbols_build(); NULL after the last. */
 const struct symbol_source *runtimes_symbols(size_t i);
+
+/* Do the runtime's own tables have all lines of its files? */
+bool runtimes_have_lines(uint32_t runtime);
 
 /* Names of a process's frames by the runtime that walked them.  As
  * runtime_ops.names says; JOB_NO_NAMES: there is no such runtime, or it reads no

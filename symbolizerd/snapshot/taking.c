@@ -33,19 +33,21 @@ static int taking_file(const struct taken_process *c, uint32_t file, bool *ours)
 	return file < c->n_files ? c->files + (int)file : -1;
 }
 
-static void taking_facts(struct taken_process *c, uint32_t file, const struct elf_file *f)
+static void taking_facts(struct taken_process *c, uint32_t file, struct elf_file *f)
 {
 	struct taking_built *b = &c->built[file];
-	struct runtime_facts facts;
+	struct runtime_found found;
 	uint8_t id[20];
 	size_t len = file_build_id(f, id, sizeof(id));
 
-	runtimes_detect(f, &facts);
-	b->runtime = facts.runtime;
+	runtimes_find(f, &found);
+	f->found = &found;
+	b->runtime = found.runtime;
 	for (size_t i = 0; i < len; i++)
 		snprintf(b->build_id + 2 * i, 3, "%02x", id[i]);
 	if (unwind_build(f, runtimes_rows, &b->table, &len))
 		b->table = NULL;
+	f->found = NULL;
 }
 
 static void taking_build(struct taken_process *c, uint32_t file)

@@ -10,8 +10,6 @@
 #include "symbolizerd/unwind/known.h"
 #include "symbolizerd/unwind/table.h"
 
-#define LOOPS_MAX	40	/* of interpreters, and their parts, in a file */
-
 struct build {
 	const struct elf_file *f;
 	struct table_builder table;
@@ -19,7 +17,7 @@ struct build {
 	struct loop {
 		uint64_t start, end;	/* file offsets */
 		uint8_t mark;		/* RULE_LOOP, RULE_LOOP_PART */
-	} loops[LOOPS_MAX];
+	} loops[UNWIND_SPANS];
 };
 
 static int build_on_row(void *ctx, uint64_t start, uint64_t end,
@@ -28,15 +26,15 @@ static int build_on_row(void *ctx, uint64_t start, uint64_t end,
 	struct build *b = ctx;
 	uint64_t off, left;
 
-	if (rule->cfa == CFA_RUNTIME && !start)
-		return table_builder_add(&b->table, 0, 1, rule);
+	if (rule->cfa == CFA_RUNTIME && start < RUNTIME_FACTS)
+		return table_builder_add(&b->table, start, start + 1, rule);
 	/* text that a runtime goes by is no code */
 	if (!elf_file_offset(b->f, start, rule->cfa != CFA_RUNTIME, &off, &left))
 		return 0;
 	if (left > end - start)
 		left = end - start;
 	if (rule->cfa == CFA_NONE && rule->by_fp & (RULE_LOOP | RULE_LOOP_PART)) {
-		if (b->n_loops < LOOPS_MAX)
+		if (b->n_loops < UNWIND_SPANS)
 			b->loops[b->n_loops++] = (struct loop){ off, off + left,
 								rule->by_fp };
 		return 0;

@@ -15,9 +15,12 @@
 #include "symbolizerd/elf/elf_file.h"
 #include "symbolizerd/unwind/cfi.h"
 
+#define UNWIND_SPANS	40	/* loops of interpreters, and their parts, in a file */
+
 /* Gives rows to fn, as cfi_walk() does.  JOB_OK, also for a file of another runtime;
  * a verdict; or what fn returned (negative).  Two kinds of row are no rules for
- * code: CFA_RUNTIME is about the whole file; CFA_NONE with RULE_LOOP says where
+ * code: CFA_RUNTIME is about the whole file, at places below RUNTIME_FACTS, or says
+ * which text lies there; CFA_NONE with RULE_LOOP says where
  * the loop of an interpreter is, whatever the rules there, and with RULE_LOOP_PART
  * where functions are that are part of it. */
 typedef int (*unwind_rows_fn)(const struct elf_file *f, cfi_row_fn fn,

@@ -106,7 +106,7 @@ static int worker_file(struct conn *c, const struct msg *m)
 {
 	const struct msg_job *job = (const void *)m->buf;
 	struct msg_job_done done = { .exe = job->exe };
-	struct runtime_facts facts;
+	struct runtime_found found;
 	struct debug_file debug;
 	struct elf_file f;
 	int r = elf_file_open(&f, m->fds[0]);
@@ -118,12 +118,13 @@ static int worker_file(struct conn *c, const struct msg *m)
 	if (!r) {
 		done.build_id_len = file_build_id(&f, done.build_id,
 						   BUILD_ID_MAX);
-		runtimes_detect(&f, &facts);
-		done.runtime = facts.runtime;
-		done.unknown = facts.unknown;
-		memcpy(done.runtime_id, facts.id, sizeof(done.runtime_id));
+		runtimes_find(&f, &found);
+		f.found = &found;
+		done.runtime = found.runtime;
+		done.unknown = found.unknown;
+		memcpy(done.runtime_id, found.id, sizeof(done.runtime_id));
 		debug_file_find(&debug, &f, c, job->parts, &done);
-		if (facts.runtime != RUNTIME_GO)	/* its own tables have all lines */
+		if (!runtimes_have_lines(found.runtime))
 			lines_job_may_be(&f, &done);
 		r = worker_parts(c, m, &f, &done);
 		debug_file_close(&debug, &f);

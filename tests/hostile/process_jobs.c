@@ -85,18 +85,9 @@ static int our_names(struct process_memory *m, const uint64_t *words, size_t n,
 	return JOB_OK;
 }
 
-static bool detect_nothing(const struct elf_file *f, char *id, size_t size)
-{
-	(void)f;
-	(void)id;
-	(void)size;
-	return false;
-}
+static const struct runtime_ops ours = { .names = our_names };
 
-const struct runtime_ops runtimes_table[] = {
-	{ .number = RUNTIME_GO, .detect = detect_nothing, .names = our_names },
-};
-const size_t runtimes_table_n = 1;
+const struct runtime_ops *const runtimes_table[RUNTIME__MAX] = { [RUNTIME_GO] = &ours };
 
 /* --- the process ------------------------------------------------------------- */
 

@@ -2,8 +2,7 @@
 CFI := $(wildcard symbolizerd/unwind/cfi*.c) common/wire.c
 ELF_VISIT := common/hash_table.c symbolizerd/elf/eh_frame_hdr.c symbolizerd/elf/elf_file.c symbolizerd/elf/elf_symbols.c symbolizerd/elf/file_id.c common/wire.c \
 	$(wildcard symbolizerd/unwind/*.c symbolizerd/symbols/*.c \
-	symbolizerd/runtimes/*.c symbolizerd/runtimes/go/*.c symbolizerd/runtimes/python/*.c \
-	symbolizerd/runtimes/hotspot/*.c)
+	symbolizerd/runtimes/*.c symbolizerd/runtimes/*/*.c)
 ELF_VISIT_LIBS := -ldw -lelf -lxxhash -lnettle -liberty
 
 UNIT += dwarf_places

@@ -28,7 +28,7 @@ struct elf_visit {
 	struct symbol_index symbols;
 	uint8_t id[FILE_ID_LEN], build_id[BUILD_ID_MAX];
 	size_t build_id_len;
-	struct runtime_facts facts;
+	struct runtime_found facts;
 };
 
 static inline void elf_visit(struct elf_visit *v, int fd)
@@ -42,7 +42,7 @@ static inline void elf_visit(struct elf_visit *v, int fd)
 	if (!v->opened) {
 		file_id(fd, f.size, v->id);
 		v->build_id_len = file_build_id(&f, v->build_id, BUILD_ID_MAX);
-		runtimes_detect(&f, &v->facts);
+		runtimes_find(&f, &v->facts);
 		v->built = unwind_build(&f, runtimes_rows, &v->table, &len);
 		if (!v->built && !view_open(&v->view, v->table, len))
 			abort();

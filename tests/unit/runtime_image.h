@@ -17,12 +17,12 @@
 static inline const char *image_detect(const struct elf_image *im, uint32_t runtime,
 				       bool unknown)
 {
-	static struct runtime_facts facts;
+	static struct runtime_found facts;
 	struct elf_file f;
 	int fd = image_file(im);
 
 	CHECK_EQ(elf_file_open(&f, fd), JOB_OK);
-	runtimes_detect(&f, &facts);
+	runtimes_find(&f, &facts);
 	CHECK_EQ(facts.runtime, runtime);
 	CHECK_EQ(facts.unknown, unknown);
 	elf_file_close(&f);
@@ -51,14 +51,14 @@ static inline void *image_table(const struct elf_image *im)
 static inline void image_survive(const void *bytes, size_t len)
 {
 	struct table_view view;
-	struct runtime_facts facts;
+	struct runtime_found facts;
 	struct elf_file f;
 	void *t = NULL;
 	size_t n;
 	int fd = file_of(bytes, len);
 
 	if (!elf_file_open(&f, fd)) {
-		runtimes_detect(&f, &facts);
+		runtimes_find(&f, &facts);
 		CHECK(memchr(facts.id, '\0', sizeof(facts.id)));
 		if (!unwind_build(&f, runtimes_rows, &t, &n))
 			CHECK(view_open(&view, t, n));

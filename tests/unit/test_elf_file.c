@@ -71,7 +71,7 @@ static int visit(int fd, struct table_view *table, void **data)
 {
 	static void *symbols;
 	uint8_t id[32];
-	struct runtime_facts facts;
+	struct runtime_found facts;
 	struct elf_file f;
 	size_t len;
 	int r = elf_file_open(&f, fd);
@@ -81,7 +81,7 @@ static int visit(int fd, struct table_view *table, void **data)
 	*data = NULL;
 	file_id(fd, f.size, id);
 	CHECK(file_build_id(&f, id, sizeof(id)) <= sizeof(id));
-	runtimes_detect(&f, &facts);
+	runtimes_find(&f, &facts);
 	r = unwind_build(&f, runtimes_rows, data, &len);
 	if (!r)
 		CHECK(view_open(table, *data, len));

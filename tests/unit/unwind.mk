@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-RUNTIMES := $(wildcard symbolizerd/runtimes/*.c symbolizerd/runtimes/go/*.c symbolizerd/runtimes/python/*.c \
-	symbolizerd/runtimes/hotspot/*.c) \
+RUNTIMES := $(wildcard symbolizerd/runtimes/*.c symbolizerd/runtimes/*/*.c) \
 	$(addprefix symbolizerd/symbols/,lines_build.c java_name.c utf8.c frame_names.c process_memory.c) \
 	ipc/short_java.c common/hash_table.c
 UNWIND := $(patsubst %,symbolizerd/%,elf/eh_frame_hdr.c elf/elf_file.c elf/elf_symbols.c unwind/build.c unwind/cfi.c \

@@ -13,7 +13,6 @@
 #include <stdint.h>
 
 #include "symbolizerd/elf/elf_file.h"
-#include "symbolizerd/unwind/cfi.h"
 
 struct hotspot_file {
 	uint32_t feature;	/* the release: 8, 11, 17; 0: not known */
@@ -24,14 +23,5 @@ struct hotspot_file {
 
 /* False: it is not HotSpot. */
 bool hotspot_find_in(const struct elf_file *f, struct hotspot_file *ret);
-
-/* runtime_ops.detect; id: "17", or "" */
-bool hotspot_detect(const struct elf_file *f, char *id, size_t size);
-
-/* runtime_ops.version_known */
-bool hotspot_version_known(const struct elf_file *f);
-
-/* runtime_ops.rows: no rules for code, but what the sampler must know of the file. */
-int hotspot_rows(const struct elf_file *f, cfi_row_fn fn, void *ctx);
 
 #endif /* SYMBOLIZERD_RUNTIMES_HOTSPOT_FIND_H */

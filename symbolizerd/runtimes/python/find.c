@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "symbolizerd/runtimes/python/find.h"
 
-#include <stdio.h>
-
 #include "bpf/python.h"
-#include "ipc/message_hub.h"
 #include "symbolizerd/elf/elf_symbols.h"
 #include "symbolizerd/runtimes/python/offsets.h"
 #include "symbolizerd/runtimes/python/tail.h"
@@ -117,47 +114,4 @@ bool python_find_in(const struct elf_file *f, struct python_file *ret)
 	if (ret->n_loops && ret->minor >= TAIL_MINOR_MIN)
 		ret->n_parts = tail_parts(f, &ret->loop[0], ret->part, PYTHON_PARTS);
 	return true;
-}
-
-bool python_detect(const struct elf_file *f, char *id, size_t size)
-{
-	struct python_file p;
-
-	if (!python_find_in(f, &p))
-		return false;
-	if (p.minor)
-		snprintf(id, size, "3.%u%s", p.minor, p.free_threaded ? "t" : "");
-	return true;
-}
-
-bool python_version_known(const struct elf_file *f)
-{
-	struct python_file p;
-
-	return python_find_in(f, &p) && p.layout && p.n_loops;
-}
-
-int python_rows(const struct elf_file *f, cfi_row_fn fn, void *ctx)
-{
-	static const struct unwind_rule loop = { .by_fp = RULE_LOOP };
-	static const struct unwind_rule part = { .by_fp = RULE_LOOP_PART };
-	struct python_file p;
-	uint64_t off, root;
-	int r = 0;
-
-	if (!python_find_in(f, &p) || !p.n_loops || !p.layout ||
-	    !elf_file_offset(f, p.loop[0].start, true, &off, NULL))
-		return JOB_OK;
-	/* relative to where file offset 0 would be by the mapping of the loop */
-	root = p.root - (p.loop[0].start - off);
-	r = fn(ctx, 0, 1, &(struct unwind_rule){
-		.cfa = CFA_RUNTIME, .cfa_off = (int32_t)p.layout,
-		.ra_off = (int32_t)root, .fp_off = (int32_t)(root >> 32),
-		.aux = p.thread_at,
-	});
-	for (uint32_t i = 0; !r && i < p.n_loops; i++)
-		r = fn(ctx, p.loop[i].start, p.loop[i].end, &loop);
-	for (uint32_t i = 0; !r && i < p.n_parts; i++)
-		r = fn(ctx, p.part[i].start, p.part[i].end, &part);
-	return r;
 }

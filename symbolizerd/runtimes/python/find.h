@@ -14,7 +14,6 @@
 
 #include "symbolizerd/elf/elf_file.h"
 #include "symbolizerd/runtimes/python/code.h"
-#include "symbolizerd/unwind/cfi.h"
 
 #define PYTHON_LOOPS	2	/* the loop, and its part that seldom runs */
 #define PYTHON_PARTS	32	/* ranges; clang without a profile makes 3 */
@@ -35,15 +34,5 @@ struct python_file {
 
 /* False: it is not CPython. */
 bool python_find_in(const struct elf_file *f, struct python_file *ret);
-
-/* runtime_ops.detect; id: "3.11", "3.13t", or "" */
-bool python_detect(const struct elf_file *f, char *id, size_t size);
-
-/* runtime_ops.version_known */
-bool python_version_known(const struct elf_file *f);
-
-/* runtime_ops.rows: no rules for code, but where the loop is and what the unwinder of
- * its frames needs. */
-int python_rows(const struct elf_file *f, cfi_row_fn fn, void *ctx);
 
 #endif /* SYMBOLIZERD_RUNTIMES_PYTHON_FIND_H */
