@@ -30,8 +30,8 @@ enum frame_kind {
 				 * offset; then KEY_WORDS of struct file_key */
 	FRAME_ANON = 4,		/* address: in memory of no file */
 	FRAME_CUT = 5,		/* FRAMES_MAX or SAMPLE_NS reached: what follows is missing */
-	FRAME_MANAGED = 6,	/* an interpreter's: MANAGED_WORD; then the address
-				 * of what stands for the function */
+	FRAME_MANAGED = 6,	/* a runtime's: MANAGED_WORD; then what stands for the
+				 * function: the address of an object, mostly */
 	FRAME_TEXT = 7,		/* no frame: a name of the managed frame that follows;
 				 * number: TEXT_NUMBER */
 	FRAME_LOOP = 8,		/* as FRAME_NATIVE, of an interpreter's loop, which ran
@@ -64,19 +64,25 @@ _Static_assert(FRAME__KINDS <= 16, "kinds: 4 bits");
 	 ((__u64)(addr) & FRAME_ADDR_MASK))
 
 /*
- * FRAME_MANAGED: the runtime, the place in the function (in units of the runtime, for a
- * line), and a cookie, which differs when the address is reused for another function.
+ * FRAME_MANAGED: the runtime (6 bits of the number), the place in the function (in units of
+ * the runtime, for a line), and a cookie (22 bits), which differs when the address is
+ * reused for another function.  Then 1 to 3 words that stand for the function, of which
+ * the runtime says what they are.
  */
 #define MANAGED_AT_MAX		0xfffffffULL	/* not known */
 #define MANAGED_AT_START	(MANAGED_AT_MAX - 1)	/* before the first instruction */
-#define MANAGED_COOKIE(x)	((__u32)((x) & 0xffffff))
-#define MANAGED_WORD(runtime, cookie, at)				\
+#define MANAGED_RUNTIMES	64
+#define MANAGED_WORDS_MAX	3
+#define MANAGED_COOKIE(x)	((__u32)((x) & 0x3fffff))
+#define MANAGED_WORD_WITH(runtime, cookie, at, words)			\
 	FRAME_WITH_MORE(FRAME_WORD(FRAME_MANAGED,			\
-				   (runtime) | (cookie) >> 8 << 4,	\
-				   ((__u64)(cookie) & 0xff) << 28 | (at)), 1)
-#define MANAGED_RUNTIME(w)	(FRAME_NUMBER(w) & 15)
+				   (runtime) | (cookie) >> 8 << 6,	\
+				   ((__u64)(cookie) & 0xff) << 28 | (at)), words)
+#define MANAGED_WORD(runtime, cookie, at)				\
+	MANAGED_WORD_WITH(runtime, cookie, at, 1)
+#define MANAGED_RUNTIME(w)	(FRAME_NUMBER(w) & (MANAGED_RUNTIMES - 1))
 #define MANAGED_COOKIE_OF(w)						\
-	((FRAME_NUMBER(w) >> 4) << 8 | (__u32)(FRAME_PLACE(w) >> 28))
+	((FRAME_NUMBER(w) >> 6) << 8 | (__u32)(FRAME_PLACE(w) >> 28))
 #define MANAGED_AT(w)		((__u32)(FRAME_PLACE(w) & MANAGED_AT_MAX))
 
 /*

@@ -13,7 +13,7 @@
 
 #include "process.h"
 
-#define REC_VERSION	7
+#define REC_VERSION	8
 #define KERNEL_MAX	127		/* kernel.perf_event_max_stack */
 #define COMM_LEN	16
 #define REC_WORDS	2048		/* power of two; room for words */

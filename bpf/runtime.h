@@ -24,6 +24,7 @@ enum {
 	RUNTIME__ROWS = 0
 #include "runtimes.def"
 };
+_Static_assert(RUNTIME__MAX <= 64, "runtime: 6 bits of a managed word (frame.h)");
 _Static_assert(RUNTIME__MAX == RUNTIME__ROWS + 1, "runtimes.def: rows ascend without gaps");
 
 #endif /* BPF_RUNTIME_H */

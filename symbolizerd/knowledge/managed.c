@@ -274,19 +274,20 @@ static uint32_t managed_own(struct managed *m, const struct managed_key *key)
 	struct frame_naming n;
 	const char *name;
 
-	if (key->runtime >= RUNTIME__MAX || key->function >= RUNTIME_OWN)
+	if (key->runtime >= RUNTIME__MAX || key->words[0] >= RUNTIME_OWN)
 		return MANAGED_UNKNOWN;
-	name = runtime_info(key->runtime)->own[key->function];
+	name = runtime_info(key->runtime)->own[key->words[0]];
 	if (!name || !name[0] || !frame_naming_set(&n, name, "", ""))
 		return MANAGED_UNKNOWN;
 	return managed_intern(m, &n, OWNER_UNKNOWN);
 }
 
-/* A runtime's function whose names a visit can read. */
+/* A runtime's function whose names a visit can read: its question has one word of it. */
 static bool managed_visited(const struct managed *m, const struct managed_key *key)
 {
 	return m->visit && key->runtime < RUNTIME__MAX &&
-	       runtime_info(key->runtime)->flags & RUNTIME_VISITED && key->function >= RUNTIME_OWN;
+	       runtime_info(key->runtime)->flags & RUNTIME_VISITED &&
+	       key->words[0] >= RUNTIME_OWN && !key->words[1] && !key->words[2];
 }
 
 /* False: its process is not visited, or there is no room now. */
@@ -294,7 +295,7 @@ static bool managed_ask_for(struct managed *m, const struct managed_key *key,
 			    const struct managed_texts *texts, uint64_t now_ns)
 {
 	struct visit_key process = visit_key_of(&key->process, key->runtime);
-	uint64_t words[2] = { MANAGED_WORD(key->runtime, key->cookie, 0ULL), key->function };
+	uint64_t words[2] = { MANAGED_WORD(key->runtime, key->cookie, 0ULL), key->words[0] };
 	struct visit_target *t = visits_target(&m->visits, &process, texts->owner, now_ns);
 
 	if (!t)
@@ -428,7 +429,8 @@ static uint64_t managed_our_word(struct managed *m, struct managed_key *key,
 {
 	key->runtime = MANAGED_RUNTIME(w[0]);
 	key->cookie = MANAGED_COOKIE_OF(w[0]);
-	key->function = w[1];
+	memset(key->words, 0, sizeof(key->words));
+	memcpy(key->words, w + 1, FRAME_MORE(w[0]) * sizeof(*w));
 	return OUR_WORD(managed_function_of(m, key, texts, now_ns), key->runtime,
 			MANAGED_AT(w[0]));
 }
@@ -512,7 +514,7 @@ static void managed_name(void *ctx, const struct visit_target *t, const uint64_t
 			 const struct frame_names *names, uint32_t first, uint32_t n, int result)
 {
 	struct managed_key key = {
-		.process = visit_process(&t->key), .function = words[1],
+		.process = visit_process(&t->key), .words = { words[1] },
 		.runtime = (uint32_t)t->key.v[3],
 		.cookie = MANAGED_COOKIE_OF(words[0]),
 	};

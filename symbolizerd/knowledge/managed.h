@@ -70,7 +70,7 @@ struct managed_function {
 /* What stands for a function in a process. */
 struct managed_key {
 	struct process_id process;
-	uint64_t function;
+	uint64_t words[MANAGED_WORDS_MAX];	/* 0 behind those of the frame */
 	uint32_t runtime, cookie;
 };
 

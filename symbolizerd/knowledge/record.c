@@ -11,16 +11,18 @@ static const struct frame_shape {
 	bool last;		/* the end of the stack, not counted as a frame */
 	bool text;		/* not counted as a frame */
 	bool mark;		/* likewise; of the frame after it */
-	uint8_t more;		/* words after the first; text: at most */
+	uint8_t least, most;	/* words after the first */
 } frame_shapes[FRAME_MORE_MAX + 1] = {
 	[FRAME_KERNEL] = { .known = true },
 	[FRAME_NATIVE] = { .known = true, .user = true, .numbered = true },
-	[FRAME_FILE] = { .known = true, .user = true, .more = KEY_WORDS },
+	[FRAME_FILE] = { .known = true, .user = true, .least = KEY_WORDS,
+			 .most = KEY_WORDS },
 	[FRAME_ANON] = { .known = true, .user = true },
 	[FRAME_CUT] = { .known = true, .user = true, .last = true },
-	[FRAME_MANAGED] = { .known = true, .user = true, .numbered = true, .more = 1 },
+	[FRAME_MANAGED] = { .known = true, .user = true, .numbered = true, .least = 1,
+			    .most = MANAGED_WORDS_MAX },
 	[FRAME_TEXT] = { .known = true, .user = true, .numbered = true,
-			 .text = true, .more = FRAME_MORE_MAX },
+			 .text = true, .most = FRAME_MORE_MAX },
 	[FRAME_LOOP] = { .known = true, .user = true, .numbered = true },
 	[FRAME_GUESS] = { .known = true, .user = true, .numbered = true, .mark = true },
 };
@@ -67,7 +69,7 @@ static bool record_words_ok(const uint64_t *w, size_t n, bool user, uint32_t *gu
 
 		if (!s->known || s->user != user ||
 		    (s->text && !record_text_ok(w[i])) ||
-		    (!s->text && FRAME_MORE(w[i]) != s->more) ||
+		    FRAME_MORE(w[i]) < s->least || FRAME_MORE(w[i]) > s->most ||
 		    (s->mark && (mark || !record_guess_ok(w[i]))) ||
 		    n - i < frame_words(w[i]) ||
 		    (s->numbered && FRAME_NUMBER(w[i]) == EXE_NONE))

@@ -8,7 +8,7 @@
 
 #define A		0x7f0000001000ULL	/* code objects */
 #define B		0x7f0000002000ULL
-#define COOKIE		0xabcdef
+#define COOKIE		0x2bcdef
 #define SECOND		1000000000ULL
 #define NAME_LEN	100
 
@@ -244,7 +244,7 @@ TEST(managed_address_used_again_is_another_frame)
 	begin();
 	f = number_of(1, A, COOKIE, "f");
 	CHECK_EQ(number_of(1, A, COOKIE ^ 1, NULL), MANAGED_UNKNOWN);
-	CHECK_EQ(number_of(1, A, COOKIE ^ 1 << 23, NULL), MANAGED_UNKNOWN);
+	CHECK_EQ(number_of(1, A, COOKIE ^ 1 << 21, NULL), MANAGED_UNKNOWN);
 	g = number_of(1, A, COOKIE ^ 1, "g");
 	CHECK(g != f);
 	CHECK_EQ(number_of(1, A, COOKIE, NULL), f);
@@ -262,6 +262,40 @@ TEST(managed_address_used_again_is_another_frame)
 	/* what is said last holds */
 	CHECK_EQ(number_of(1, A, COOKIE, "g"), g);
 	CHECK_EQ(number_of(1, A, COOKIE, NULL), g);
+	end();
+}
+
+/* A frame of n words, which has a name if it is given. */
+static uint32_t number_of_words(const uint64_t *words, uint32_t n, const char *name)
+{
+	made_begin(1);
+	if (name)
+		made_names(name, "f", 1);
+	made_word(MANAGED_WORD_WITH(RUNTIME_PYTHON, COOKIE, 0, n));
+	for (uint32_t i = 0; i < n; i++)
+		made_word(words[i]);
+	translate();
+	CHECK_EQ(made_record.rec.n_user, 1);
+	CHECK_EQ(FRAME_KIND(made_record.words[0]), FRAME_MANAGED);
+	return FRAME_NUMBER(made_record.words[0]);
+}
+
+TEST(managed_all_words_stand_for_the_function)
+{
+	static const uint64_t same[] = { A, 1, 2 }, last[] = { A, 1, 3 }, second[] = { A, 2, 2 };
+	uint32_t three, two, one;
+
+	begin();
+	three = number_of_words(same, 3, "three");
+	two = number_of_words(same, 2, "two");
+	one = number_of_words(same, 1, "one");
+	CHECK(three && two && one && three != two && two != one && three != one);
+	CHECK_EQ(number_of_words(same, 3, NULL), three);
+	CHECK_EQ(number_of_words(same, 2, NULL), two);
+	CHECK_EQ(number_of_words(same, 1, NULL), one);
+	CHECK_EQ(number_of_words(last, 3, NULL), MANAGED_UNKNOWN);
+	CHECK_EQ(number_of_words(second, 3, NULL), MANAGED_UNKNOWN);
+	CHECK_EQ(number_of_words(second, 2, NULL), MANAGED_UNKNOWN);
 	end();
 }
 

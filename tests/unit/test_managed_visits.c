@@ -13,7 +13,7 @@
 #include "symbolizerd/symbols/frame_names.h"
 
 #define A		0x7f0000001000ULL	/* methods */
-#define COOKIE		0xabcdefu
+#define COOKIE		0x2bcdefu
 #define SECOND		1000000000ULL
 #define OWNER		1000
 

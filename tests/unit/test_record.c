@@ -27,7 +27,7 @@ static size_t good_record(union good *g)
 		FRAME_WORD(FRAME_ANON, 0, 8),
 		TEXT(TEXT_NAME, 0, 7, 1), 1, TEXT(TEXT_FILE, 4, 8, 2), 1, 2,
 		TEXT(TEXT_LINES, LINES_PAIRS, 0, 1), 1,
-		MANAGED_WORD(RUNTIME_PYTHON, 0xabcdefu, 5), 1,
+		MANAGED_WORD(RUNTIME_PYTHON, 0x2bcdefu, 5), 1,
 		FRAME_WORD(FRAME_CUT, 0, 0),
 	};
 
@@ -67,17 +67,49 @@ TEST(record_with_managed_frames_is_not_native)
 
 TEST(record_managed_word_has_room_for_all_its_parts)
 {
-	uint64_t w = MANAGED_WORD(15, MANAGED_COOKIE(~0u), MANAGED_AT_MAX);
+	uint64_t w = MANAGED_WORD(63, MANAGED_COOKIE(~0u), MANAGED_AT_MAX);
 
 	CHECK_EQ(FRAME_KIND(w), FRAME_MANAGED);
 	CHECK_EQ(FRAME_MORE(w), 1);
-	CHECK_EQ(MANAGED_RUNTIME(w), 15);
-	CHECK_EQ(MANAGED_COOKIE_OF(w), 0xffffff);
+	CHECK_EQ(MANAGED_RUNTIME(w), 63);
+	CHECK_EQ(MANAGED_COOKIE_OF(w), 0x3fffff);
 	CHECK_EQ(MANAGED_AT(w), MANAGED_AT_MAX);
-	w = MANAGED_WORD(2, 0x123456u, 0x789abcd);
+	w = MANAGED_WORD_WITH(2, 0x123456u, 0x789abcd, 3);
+	CHECK_EQ(FRAME_MORE(w), 3);
 	CHECK_EQ(MANAGED_RUNTIME(w), 2);
 	CHECK_EQ(MANAGED_COOKIE_OF(w), 0x123456);
 	CHECK_EQ(MANAGED_AT(w), 0x789abcd);
+	for (unsigned int bit = 0; bit < 28; bit++) {
+		CHECK_EQ(MANAGED_AT(MANAGED_WORD(0, 0u, 1ULL << bit)), 1u << bit);
+		if (bit < 22)
+			CHECK_EQ(MANAGED_COOKIE_OF(MANAGED_WORD(0, 1u << bit, 0)), 1u << bit);
+		if (bit < 6)
+			CHECK_EQ(MANAGED_RUNTIME(MANAGED_WORD(1u << bit, 0u, 0)), 1u << bit);
+	}
+}
+
+/* One to three words stand for a function. */
+TEST(record_managed_frames_have_one_to_three_words)
+{
+	for (uint32_t n = 0; n <= FRAME_MORE_MAX; n++) {
+		uint64_t words[1 + FRAME_MORE_MAX] = {
+			MANAGED_WORD_WITH(RUNTIME_PYTHON, 1u, 5, n),
+		};
+		union {
+			struct trace_rec rec;
+			uint64_t all[HEADER + 1 + FRAME_MORE_MAX];
+		} r;
+
+		memset(&r, 0, sizeof(r));
+		r.rec = (struct trace_rec){
+			.len = (uint32_t)(sizeof(r.rec) + 8 * (1 + n)), .kind = REC_SAMPLE,
+			.stop = STOP_COMPLETE, .version = REC_VERSION,
+			.n_user = (uint16_t)(1 + n),
+		};
+		memcpy(r.all + HEADER, words, 8 * (1 + n));
+		CHECK_EQ(record_check(&r, r.rec.len),
+			 n >= 1 && n <= 3 ? RECORD_SAMPLE : RECORD_BAD_SAMPLE);
+	}
 }
 
 TEST(record_word_has_room_for_all_its_parts)
@@ -249,9 +281,10 @@ static void managed_alone(union good *g)
 	g->rec.words[MANAGED + 1] = FRAME_WORD(FRAME_NATIVE, 5, 6);
 }
 
+/* its words end behind the record */
 static void managed_with_more(union good *g)
 {
-	g->rec.words[MANAGED] ^= FRAME_WITH_MORE(0, 1 ^ 2);
+	g->rec.words[MANAGED] ^= FRAME_WITH_MORE(0, 1 ^ 3);
 }
 
 static void managed_of_no_runtime(union good *g)
