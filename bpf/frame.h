@@ -87,8 +87,7 @@ _Static_assert(FRAME__KINDS <= 16, "kinds: 4 bits");
 
 /*
  * FRAME_TEXT: which, and the form of its bytes, which are padded with NULs.
- * NAME: form: bytes of a character, 0: ASCII, TEXT_UTF8; place: the function's first
- * line, 0: not known.
+ * NAME: form: enum text_form; place: the function's first line, 0: not known.
  * FILE, CLASS: likewise; place: how many bytes are missing in front.
  * SIGNATURE: likewise; place: 0.
  * LINES: form: enum text_lines; place: how many bytes of the table were before.
@@ -100,6 +99,15 @@ enum frame_text {
 	TEXT_CLASS = 4,
 	TEXT_SIGNATURE = 5,
 };
+enum text_form {
+	FORM_ASCII = 0,
+	FORM_LATIN1 = 1,
+	FORM_UTF16 = 2,		/* this and UTF-32: in the machine's byte order */
+	FORM_MUTF8 = 3,		/* modified UTF-8: JVMS 4.4.7 */
+	FORM_UTF32 = 4,
+	FORM_UTF8 = 5,
+	FORM__MAX
+};
 enum text_lines {		/* CPython's Objects/codeobject.c: */
 	LINES_PAIRS = 1,	/* lnotab_notes.txt: 3.6 - 3.9 */
 	LINES_RANGES = 2,	/* lnotab_notes.txt: 3.10 */
@@ -109,7 +117,6 @@ enum text_lines {		/* CPython's Objects/codeobject.c: */
 	LINES_JAVA_20 = 5,	/* no byte of a number is 0 */
 	LINES__MAX
 };
-#define TEXT_UTF8	3		/* modified UTF-8: JVMS 4.4.7 */
 #define TEXT_NUMBER(which, form)	((which) | (form) << 4)
 #define TEXT_WHICH(number)		((number) & 15)
 #define TEXT_FORM(number)		((number) >> 4)

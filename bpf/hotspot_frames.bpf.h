@@ -127,7 +127,7 @@ __weak __noinline int push_symbol(__u64 symbol, __u32 which)
 		bytes = TEXT_BYTES;
 	}
 	return push_bytes(symbol + l->symbol_body + cut, bytes,
-			  TEXT_NUMBER(which, TEXT_UTF8), cut);
+			  TEXT_NUMBER(which, FORM_MUTF8), cut);
 }
 
 #define JAVA_LINES	(8 * TEXT_BYTES)	/* of a method's table: some 500 lines */

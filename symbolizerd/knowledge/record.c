@@ -22,31 +22,30 @@ static const struct frame_shape {
 	[FRAME_MANAGED] = { .known = true, .user = true, .numbered = true, .least = 1,
 			    .most = MANAGED_WORDS_MAX },
 	[FRAME_TEXT] = { .known = true, .user = true, .numbered = true,
-			 .text = true, .most = FRAME_MORE_MAX },
+			 .text = true, .least = 1, .most = FRAME_MORE_MAX },
 	[FRAME_LOOP] = { .known = true, .user = true, .numbered = true },
 	[FRAME_GUESS] = { .known = true, .user = true, .numbered = true, .mark = true },
+};
+
+/* The texts, and what their form is below; those without a row do not exist. */
+static const struct text_shape {
+	uint32_t least, below;	/* of enum text_form, or text_lines */
+	uint64_t place;		/* below this */
+} text_shapes[TEXT_WHICH(~0u) + 1] = {
+	[TEXT_NAME] = { 0, FORM__MAX, 1ULL << 32 },
+	[TEXT_FILE] = { 0, FORM__MAX, 1ULL << 32 },
+	[TEXT_CLASS] = { 0, FORM__MAX, 1ULL << 32 },
+	[TEXT_SIGNATURE] = { 0, FORM__MAX, 1ULL << 32 },
+	[TEXT_LINES] = { 1, LINES__MAX, TEXT_LINES_MAX * TEXT_BYTES },
 };
 
 /* A known kind and form; the bytes of a name may say anything. */
 static bool record_text_ok(uint64_t w)
 {
-	uint32_t which = TEXT_WHICH(FRAME_NUMBER(w));
+	const struct text_shape *s = &text_shapes[TEXT_WHICH(FRAME_NUMBER(w))];
 	uint32_t form = TEXT_FORM(FRAME_NUMBER(w));
 
-	if (FRAME_PLACE(w) > UINT32_MAX || !FRAME_MORE(w))
-		return false;
-	switch (which) {
-	case TEXT_LINES:
-		return form && form < LINES__MAX &&
-		       FRAME_PLACE(w) < TEXT_LINES_MAX * TEXT_BYTES;
-	case TEXT_NAME:
-	case TEXT_FILE:
-	case TEXT_CLASS:
-	case TEXT_SIGNATURE:
-		return form <= 4;
-	default:
-		return false;
-	}
+	return form >= s->least && form < s->below && FRAME_PLACE(w) < s->place;
 }
 
 /* Before a guessed caller: why the stack would end there. */

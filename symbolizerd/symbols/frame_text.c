@@ -44,27 +44,10 @@ bool frame_texts_whole(const struct frame_texts *t, bool qualified)
 /* The words of one text as UTF-8. */
 static void frame_text_utf8(const __u64 *w, struct utf8 *t)
 {
-	uint32_t which = TEXT_WHICH(FRAME_NUMBER(w[0]));
-	uint32_t form = TEXT_FORM(FRAME_NUMBER(w[0]));
-	uint32_t size = form ? form : 1;
-	size_t bytes = 8 * FRAME_MORE(w[0]);
-	const uint8_t *p = (const void *)(w + 1);
+	bool name = TEXT_WHICH(FRAME_NUMBER(w[0])) == TEXT_NAME;
 
-	utf8_begin(t, which == TEXT_NAME ? 0 : FRAME_PLACE(w[0]));
-	if (form == TEXT_UTF8) {
-		utf8_java(t, p, bytes);
-		return;
-	}
-	for (size_t i = 0; i + size <= bytes; i += size) {
-		uint32_t c = 0;
-
-		memcpy(&c, p + i, size);
-		if (!c)
-			break;
-		if (!form && c >= 0x80)
-			c = 0;		/* it said ASCII */
-		utf8_put(t, c);
-	}
+	utf8_text(t, name ? 0 : FRAME_PLACE(w[0]), TEXT_FORM(FRAME_NUMBER(w[0])),
+		  (const void *)(w + 1), 8 * FRAME_MORE(w[0]));
 }
 
 /* A method of a class, or a function. */

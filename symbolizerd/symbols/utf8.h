@@ -23,11 +23,8 @@ struct utf8 {
 /* Begin with "", or with UTF8_CUT if bytes are missing in front. */
 void utf8_begin(struct utf8 *t, uint64_t missing);
 
-/* Append a character: there is room for those of TEXT_BYTES. */
-void utf8_put(struct utf8 *t, uint32_t c);
-
-/* Java's modified UTF-8 (JVMS 4.4.7) up to a NUL, at most n bytes, which are not more
- * than TEXT_BYTES. */
-void utf8_java(struct utf8 *t, const uint8_t *p, size_t n);
+/* A text of n bytes at p, at most TEXT_BYTES, up to a NUL: enum text_form (bpf/frame.h).
+ * With missing: the rest of a character in front is left out. */
+void utf8_text(struct utf8 *t, uint64_t missing, uint32_t form, const uint8_t *p, size_t n);
 
 #endif /* SYMBOLIZERD_SYMBOLS_UTF8_H */

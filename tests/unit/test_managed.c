@@ -57,11 +57,11 @@ static const struct managed_function *method(const char *class, const char *name
 					     const char *signature)
 {
 	made_begin(1);
-	made_text(TEXT_CLASS, TEXT_UTF8, 0, class, strlen(class));
-	made_text(TEXT_NAME, TEXT_UTF8, 0, name, strlen(name));
+	made_text(TEXT_CLASS, FORM_MUTF8, 0, class, strlen(class));
+	made_text(TEXT_NAME, FORM_MUTF8, 0, name, strlen(name));
 	if (signature)
-		made_text(TEXT_SIGNATURE, TEXT_UTF8, 0, signature, strlen(signature));
-	made_text(TEXT_FILE, TEXT_UTF8, 0, "C.java", 6);
+		made_text(TEXT_SIGNATURE, FORM_MUTF8, 0, signature, strlen(signature));
+	made_text(TEXT_FILE, FORM_MUTF8, 0, "C.java", 6);
 	made_text(TEXT_LINES, LINES_JAVA, 0, "\xff\x00\x28\x21", 5);
 	made_word(MANAGED_WORD(RUNTIME_HOTSPOT, COOKIE, 4));
 	made_word(A);
@@ -314,7 +314,8 @@ static void expect_name(uint32_t form, const void *bytes, size_t len, const char
 
 TEST(managed_text_of_each_form)
 {
-	static const uint16_t two[] = { 'a', 0xe9, 0x20ac, 0xffff, 0xd800, 0xdfff, 1 };
+	static const uint16_t two[] = { 'a', 0xe9, 0x20ac, 0xffff, 0xd800, 0xd83d,
+					0xde00, 0xdfff, 1 };
 	static const uint32_t four[] = { 'b', 0xe9, 0x20ac, 0x1f600, 0x10ffff, 0x110000,
 					 0xd800, 0xffffffff, 0x7f };
 	char longest[TEXT_BYTES], want[2 * TEXT_BYTES + 1];
@@ -322,7 +323,7 @@ TEST(managed_text_of_each_form)
 	expect_name(0, "abc", 3, "abc");
 	expect_name(0, "a\xe9\x1f\x7f\n", 5, "a????");	/* it said ASCII */
 	expect_name(1, "a\xe9\xff\x1f", 4, "a\xc3\xa9\xc3\xbf?");
-	expect_name(2, two, sizeof(two), "a\xc3\xa9\xe2\x82\xac\xef\xbf\xbf???");
+	expect_name(2, two, sizeof(two), "a\xc3\xa9\xe2\x82\xac\xef\xbf\xbf?\xf0\x9f\x98\x80??");
 	expect_name(4, four, sizeof(four),
 		    "b\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\xf4\x8f\xbf\xbf????");
 	/* to the first NUL; none at all */

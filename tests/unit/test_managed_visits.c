@@ -60,7 +60,7 @@ static void end(void)
 static void text(uint32_t which, const char *s)
 {
 	if (s)
-		made_text(which, TEXT_UTF8, 0, s, strlen(s));
+		made_text(which, FORM_MUTF8, 0, s, strlen(s));
 }
 
 /* Our number of a frame of Java's; texts that are NULL are missing. */

@@ -328,14 +328,14 @@ static void text_of_another_name(union good *g)
 	g->rec.words[NAME] = TEXT(TEXT_SIGNATURE + 1, 1, 7, 1);
 }
 
-static void text_of_five_bytes_a_character(union good *g)
+static void text_of_no_form(union good *g)
 {
-	g->rec.words[NAME] = TEXT(TEXT_NAME, 5, 7, 1);
+	g->rec.words[NAME] = TEXT(TEXT_NAME, FORM__MAX, 7, 1);
 }
 
-static void text_of_eight_bytes_a_character(union good *g)
+static void text_of_a_large_form(union good *g)
 {
-	g->rec.words[FILE_NAME] = TEXT(TEXT_FILE, 8, 7, 2);
+	g->rec.words[FILE_NAME] = TEXT(TEXT_FILE, 0xffff, 7, 2);
 }
 
 static void text_of_a_large_line(union good *g)
@@ -373,7 +373,7 @@ TEST(record_rejects_nonsense)
 		unknown_kind, managed_alone, managed_with_more, managed_of_no_runtime,
 		managed_in_kernel, managed_cut, text_in_kernel, text_cut,
 		text_without_bytes, text_of_no_name, text_of_another_name,
-		text_of_five_bytes_a_character, text_of_eight_bytes_a_character,
+		text_of_no_form, text_of_a_large_form,
 		text_of_a_large_line, lines_of_no_form, lines_of_another_form,
 		lines_too_far, guess_without_stop,
 	};

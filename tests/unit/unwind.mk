@@ -87,3 +87,6 @@ $(O)/live/verifier: $(verifier_OBJS)
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(LDHARD) $^ -lbpf -ldl -o $@
+
+UNIT += utf8
+unit_utf8_SRCS := symbolizerd/symbols/utf8.c

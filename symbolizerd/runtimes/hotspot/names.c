@@ -38,11 +38,11 @@ static bool names_symbol(uint64_t symbol, const struct hotspot_layout *l, bool t
 			cut = bytes - TEXT_BYTES;
 		bytes = TEXT_BYTES;
 	}
-	utf8_begin(ret, cut);
+	utf8_begin(ret, 0);
 	if (!bytes || bpf_probe_read_user(text, bytes, (void *)(uintptr_t)
 					  (symbol + l->symbol_body + cut)))
 		return false;
-	utf8_java(ret, text, bytes);
+	utf8_text(ret, cut, FORM_MUTF8, text, bytes);
 	return true;
 }
 
