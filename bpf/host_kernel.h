@@ -63,6 +63,9 @@
 	bpf_probe_read_kernel(&got_, sizeof(got_), &src_->field);	\
 	got_; })
 
+/* `programs` has one */
+#define bpf_tail_call(ctx, map, index)	((void)(map), walk(ctx))
+
 BPF_HELPER void *bpf_map_lookup_elem(void *map, const void *key);
 BPF_HELPER long bpf_map_update_elem(void *map, const void *key, const void *value,
 			 __u64 flags);

@@ -212,6 +212,10 @@ __u64 asked_since;		/* what was asked for before this time is forgotten */
 
 const volatile __u64 ring_wake_bytes = 1 << 18;	/* wake loaderd beyond this */
 const volatile __u32 thread_size = 16384;	/* kernel stack, before 5.15 */
+/* Bits of enum runtime: those that the host has.  A map of its own, which loaderd replaces
+ * when it loads the program again; constant, so the verifier does not look at the others. */
+const volatile __u64 runtimes SEC(".rodata.runtimes") = ~0ULL;
+#define RUNTIME_ON(r)	(runtimes >> (r) & 1)
 const volatile struct task_filter filter;		/* constant, so what is not asked for is
 						 * dropped when the program is loaded */
 

@@ -163,7 +163,6 @@ int bpf_load(struct bpf *b, uint32_t frequency, const struct task_filter *filter
 	int r;
 
 	libbpf_register_prog_handler("perf_event", BPF_PROG_TYPE_PERF_EVENT, 0, &opts);
-	libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
 	/* counts only before Linux 5.11; it may be refused elsewhere */
 	setrlimit(RLIMIT_MEMLOCK, &unlimited);
 	r = bpf_do_load(b, frequency, filter, false);

@@ -532,7 +532,7 @@ static void loaderd_setup(struct loaderd *l)
 	loaderd_setup_bpf(l);
 	loaderd_setup_hub(l);
 	l->stats.start_ns = clock_ns(CLOCK_REALTIME);
-	r = sampling_open(&l->sampling, bpf_sample_fd(&l->bpf), l->bpf.cpus, l->set.frequency);
+	r = sampling_open(&l->sampling, &l->bpf, l->set.frequency);
 	if (r)
 		loaderd_give_up("cannot open perf events (kernel.perf_event_paranoid of 2 is "
 				"enough; at 3 Debian's kernels want CAP_SYS_ADMIN)", r);

@@ -12,6 +12,7 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "loaderd/bpf.h"
 #include "loaderd/store.h"
 
 static int sampling_open_event(const struct sampling *s, uint32_t cpu, uint32_t type,
@@ -133,7 +134,8 @@ static void sampling_vary(struct sampling *s)
 	}
 }
 
-/* systemd has descriptors of its own, also of events that we closed. */
+/* systemd has descriptors of its own, also of events that we closed.  The map of what events
+ * run goes with them: it is emptied when nobody has a descriptor of it any more. */
 static void sampling_store(struct sampling *s)
 {
 	store_remove(EVENT_NAME);
@@ -141,6 +143,7 @@ static void sampling_store(struct sampling *s)
 		if (s->event[i].fd)
 			store_put(EVENT_NAME, s->event[i].fd);
 	}
+	store_put(EVENT_NAME, s->programs_fd);
 	s->stale = false;
 }
 
@@ -169,11 +172,11 @@ int sampling_refresh(struct sampling *s)
 	return failed;
 }
 
-int sampling_open(struct sampling *s, int prog_fd, uint32_t cpus, uint32_t frequency)
+int sampling_open(struct sampling *s, const struct bpf *b, uint32_t frequency)
 {
 	*s = (struct sampling){
-		.prog_fd = prog_fd, .frequency = frequency,
-		.cpus = cpus < CPUS_MAX ? cpus : CPUS_MAX,
+		.prog_fd = bpf_sample_fd(b), .programs_fd = bpf_map_fd(b, "programs"),
+		.frequency = frequency, .cpus = b->cpus < CPUS_MAX ? b->cpus : CPUS_MAX,
 	};
 	s->online_fd = open("/sys/devices/system/cpu/online", O_RDONLY | O_CLOEXEC);
 	if (s->online_fd < 0)

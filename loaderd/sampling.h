@@ -26,7 +26,7 @@ struct cpu_event {
 };
 
 struct sampling {
-	int prog_fd;		/* borrowed */
+	int prog_fd, programs_fd;	/* the program, and the map where it goes on; borrowed */
 	int online_fd;		/* /sys/devices/system/cpu/online, held open */
 	uint32_t frequency;	/* Hz, per CPU */
 	uint32_t cpus;		/* possible ones */
@@ -44,11 +44,13 @@ struct sampling {
 	bool enabled;
 };
 
+struct bpf;
+
 /* Open and attach on all CPUs that are online, not yet counting.  To be called as root,
  * for Debian's perf_event_paranoid=3.  0 or -errno. */
-int sampling_open(struct sampling *s, int prog_fd, uint32_t cpus, uint32_t frequency);
+int sampling_open(struct sampling *s, const struct bpf *b, uint32_t frequency);
 
-/* Take the events of a former loaderd, with its program, to stop them later.
+/* Take the events of a former loaderd, with its programs, to stop them later.
  * s: zero-initialised. */
 void sampling_former(struct sampling *s);
 

@@ -26,6 +26,7 @@
 #pragma weak modules
 #pragma weak ring_wake_bytes
 #pragma weak thread_size
+#pragma weak runtimes
 #pragma weak filter
 #pragma weak page_shift
 
@@ -75,8 +76,9 @@ static int walk_table_rule(__u32 dir, __u32 pages, __u64 off);
 #include "bpf/lookup.bpf.h"
 #undef table_rule
 #define table_rule	walk_table_rule
-#define sample		WALK_PROGRAM
+#define walk		WALK_PROGRAM
 #include "bpf/sampler.bpf.c"
+#undef walk
 #pragma GCC diagnostic pop
 
 /* --- what the kernel has of the process --------------------------------------------- */

@@ -173,7 +173,7 @@ int main(int argc, char **argv)
 	if (!child)
 		stand();
 	rb = ring_buffer__new(bpf_map_fd(&bpf, "ring"), on_record, NULL, NULL);
-	r = sampling_open(&sampling, bpf_sample_fd(&bpf), bpf.cpus, HZ);
+	r = sampling_open(&sampling, &bpf, HZ);
 	if (r)
 		die("sampling_open", r);
 	sampling_enable(&sampling);

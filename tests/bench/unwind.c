@@ -186,7 +186,7 @@ int main(int argc, char **argv)
 	start_children(kind_of(load), atoi(load));
 	stats = bpf_enable_stats(BPF_STATS_RUN_TIME);
 	rb = ring_buffer__new(bpf_map_fd(&bpf, "ring"), on_record, NULL, NULL);
-	r = sampling_open(&sampling, bpf_sample_fd(&bpf), bpf.cpus, hz);
+	r = sampling_open(&sampling, &bpf, hz);
 	if (r)
 		die("sampling_open", r);
 	sampling_enable(&sampling);

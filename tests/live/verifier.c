@@ -25,7 +25,7 @@ static const struct budget {
 	const char *name;
 	unsigned int insns;
 } budgets[] = {
-	{ "sample", 350000 }, { "executed", 16500 }, { "identify", 14500 },
+	{ "walk", 350000 }, { "sample", 100 }, { "executed", 16500 }, { "identify", 14500 },
 	{ "list_files", 20000 }, { "modules_changed", 100 }, { "name_symbol", 100 },
 };
 

@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "common/clock.h"
+#include "loaderd/bpf.h"
 #include "tests/unit/harness.h"
 
 #define CPUS	3
@@ -36,6 +37,18 @@ static struct fake_cpu {
 static int n_events, refuse;
 static uint64_t mono;
 static struct sampling s;
+static const struct bpf fake = { .cpus = CPUS };
+
+int bpf_sample_fd(const struct bpf *b)
+{
+	return b == &fake ? 7 : -1;
+}
+
+int bpf_map_fd(__attribute__((unused)) const struct bpf *b,
+	       __attribute__((unused)) const char *name)
+{
+	return -1;
+}
 
 /* --- the kernel --------------------------------------------------------------- */
 
@@ -167,7 +180,7 @@ static void begin(bool pmu)
 	mono = 1000 * S;
 	for (int i = 0; i < CPUS; i++)
 		cpus[i] = (struct fake_cpu){ .online = true, .no_pmu = !pmu, .share = 100 };
-	CHECK_EQ(sampling_open(&s, 7, CPUS, 97), 0);
+	CHECK_EQ(sampling_open(&s, &fake, 97), 0);
 }
 
 /* So many events that are open and count, one a CPU. */
@@ -257,7 +270,7 @@ TEST(time_without_a_cpu_is_nobodys)
 	begin(false);
 	goes(2);
 	sampling_stop(&s);
-	CHECK_EQ(sampling_open(&s, 7, CPUS, 97), 0);	/* off at the start */
+	CHECK_EQ(sampling_open(&s, &fake, 97), 0);	/* off at the start */
 	sampling_enable(&s);
 	CHECK_EQ(counting(), 2);
 	for (int i = 0; i < 5; i++)
