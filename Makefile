@@ -75,7 +75,7 @@ trifold_LIBS := -lprotobuf-c -lz -lxxhash -lncursesw -lseccomp -lcap-ng
 
 .PHONY: all deps run test check fuzz bench clean help
 all: $(PROGRAMS:%=$(O)/bin/%)
-include viewer/viewer.mk viewer/page.mk loaderd/layout.mk symbolizerd/symbolizerd.mk
+include viewer/viewer.mk viewer/page.mk loaderd/layout.mk symbolizerd/symbolizerd.mk bpf/runtimes.mk
 
 define program
 $(1)_OBJS := $$($(1)_SRCS:%.c=$(O)/%.o) $$($(1)_GEN:%.c=$(O)/%.o)
@@ -94,7 +94,7 @@ $(O)/%.bpf.o: %.bpf.c
 	$(Q)$(CLANG) -g -O2 -target bpf -mcpu=v2 -D__TARGET_ARCH_$(ARCH) \
 		-idirafter $(SYSROOT)/usr/include/$(MACHINE)-linux-gnu \
 		-Wall -Werror -Wno-gnu-variable-sized-type-not-at-end \
-		-ffile-prefix-map=$(CURDIR)=. -I. -MMD -MP -c $< -o $@
+		-ffile-prefix-map=$(CURDIR)=. -I. -I$(O) -MMD -MP -c $< -o $@
 
 $(O)/%.skel.h: $(O)/%.bpf.o
 	$(call say,SKEL)

@@ -7,23 +7,22 @@
  * only when resolve() has found it (for a return address: the byte before it) in an
  * executable mapping of this process: as file and offset, or as an address where there
  * is no file, or one of FILE_CODE.  All other words only decide where to read next and
- * when to stop.  A runtime whose frames hold other words (managed.bpf.h) has a kind of its
- * own in frame.h, with at most FRAME_MORE_MAX words, each named in docs/PROTOCOL.md.
+ * when to stop.  Frames of runtimes, which hold other words, have a kind of their own in
+ * frame.h (names.bpf.h), with at most FRAME_MORE_MAX words, each named in docs/PROTOCOL.md.
  * tests/unit/test_words.c checks this.
  */
 #ifndef BPF_FRAMES_BPF_H
 #define BPF_FRAMES_BPF_H
 
+#include "bpf/runtimes.gen.h"
 #include "entry.bpf.h"
 #include "guess.bpf.h"
-#include "hotspot_frames.bpf.h"
-#include "managed.bpf.h"
-#include "owner.bpf.h"
+#include "loops.bpf.h"
+#include "parts.h"
 #include "remember.bpf.h"
 #include "resolve.bpf.h"
 #include "runtime.h"
 #include "state.bpf.h"
-#include "trampoline.bpf.h"
 #include "unwind.bpf.h"
 
 /* The frame just pushed is a signal trampoline, which nothing called: its place is where
@@ -62,8 +61,7 @@ static __always_inline enum stop_reason note_frame(struct scratch *s,
 						   struct memo *m, __u64 off)
 {
 	if (!m->has_file) {
-		push(s, FRAME_ANON_WORD(s->st.pc));
-		s->rec.flags |= REC_HAS_ANON;
+		note_anon(s);
 		return STOP_ANON;
 	}
 	if (m->has_file == 2) {
@@ -82,19 +80,37 @@ static __always_inline enum stop_reason note_frame(struct scratch *s,
 	return m->pages ? STOP_NOT : STOP_NO_TABLE;
 }
 
-static __always_inline enum stop_reason step_by_rule(struct scratch *s,
-						     struct memo *m,
-						     const struct unwind_rule *r)
+/* Ask the runtime of this mapping's file what comes next. */
+static __always_inline int part_of_file(struct scratch *s, const struct memo *m, __u32 part)
 {
+	s->part = part;
+	s->part_of = m->runtime;
+	s->file.base = m->start - m->off;
+	s->file.dir = m->dir;
+	s->file.pages = m->pages;
+	return STOP_RUNTIME;
+}
+
+static __always_inline int step_by_rule(struct scratch *s, struct memo *m,
+					const struct unwind_rule *r)
+{
+	int stop;
+
 	if (r->cfa == CFA_SIGNAL)
 		mark_not_a_return_address(s);
-	if (r->by_fp & RULE_LOOP_PART && m->runtime == RUNTIME_PYTHON)
-		mark_loop_part(s);
-	if (!(r->by_fp & RULE_LOOP) || m->runtime != RUNTIME_PYTHON)
-		return unwind_rule_step(&s->st, r);
-	python_enter(m->start - m->off, m->dir, m->pages, 0);
-	s->after = unwind_rule_step(&s->st, r);
-	return s->python.inside ? STOP_NOT : s->after;
+	if (r->by_fp & (RULE_LOOP | RULE_LOOP_PART) && runtime_in(RUNTIMES_WALKS, m->runtime)) {
+		if (r->by_fp & RULE_LOOP_PART)
+			mark_loop_part(s);
+		if (r->by_fp & RULE_LOOP) {
+			s->rule = *r;
+			return part_of_file(s, m, PART_LOOP);
+		}
+	}
+	stop = unwind_rule_step(&s->st, r);
+	if (stop == STOP_UNSUPPORTED && r->cfa == CFA_RUNTIME &&
+	    runtime_in(RUNTIMES_WALKS, m->runtime))
+		return part_of_file(s, m, PART_CODE + (RUNTIME_TEXT(r) & 255));
+	return stop;
 }
 
 /* Without a rule: by frame pointer, unless this is a signal trampoline.  Global, as is
@@ -115,7 +131,7 @@ __weak __noinline int step_by_frame_pointer(__u32 why)
 		return STOP_COMPLETE;
 	s->rec.flags |= REC_FRAME_POINTER;
 	s->no_rule = why;
-	s->python.passed = s->st.sp;
+	s->passed = s->st.sp;
 	if (!s->st.fp)
 		s->st.entry = (__u64)KLOAD(mm_struct, s->mm, start_stack);
 	why = unwind_fp_step(&s->st, why);
@@ -125,37 +141,29 @@ __weak __noinline int step_by_frame_pointer(__u32 why)
 	return unwind_to_entry(&s->st) || guess_caller(why) ? STOP_NOT : why;
 }
 
-/* The mapping of CPython's file, if this sample has met it; else NULL. */
-static __always_inline struct memo *find_python(struct scratch *s)
+/* Fill s->file with the file of a runtime, if its mapping is remembered. */
+static __always_inline void file_met(struct scratch *s, __u32 runtime)
 {
 	int i = -1;
 
 	for (int k = 0; k < MEMO; k++) {
-		if (s->memo[k].end && s->memo[k].runtime == RUNTIME_PYTHON)
+		if (s->memo[k].end && s->memo[k].runtime == runtime)
 			i = k;
 	}
-	return i < 0 ? NULL : &s->memo[i & (MEMO - 1)];
+	s->file.dir = s->file.pages = 0;
+	if (i >= 0)
+		part_of_file(s, &s->memo[i & (MEMO - 1)], PART_NONE);
 }
 
-/* The walk ends for this reason.  If that is in JITed code run by CPython, the rest of
- * its frames are known nevertheless and come next. */
-__weak __noinline int end_walk(__u32 why)
+/* May memory of no file be code of a runtime? */
+static __always_inline int memory_has_owner(const struct scratch *s)
 {
-	struct scratch *s = scratch();
-	struct memo *m;
-
-	if (!s)
-		return STOP_INTERNAL;
-	m = find_python(s);
-	if (why != STOP_ANON || !m)
-		return why;
-	if (!python_enter(m->start - m->off, m->dir, m->pages, WALK_ENDS))
-		return why;
-	s->after = why;
-	return STOP_NOT;
+	if (RUNTIMES_MEMORY & runtimes && !s->space_known)
+		return 1;
+	return ((s->space.owners | (s->met & RUNTIMES_BESIDE)) & runtimes) != 0;
 }
 
-/* Append the frame at st.pc; then move to its caller. */
+/* Append the frame at st.pc; then move to its caller.  STOP_RUNTIME: managed() is next. */
 __weak __noinline int step(void)
 {
 	struct scratch *s = scratch();
@@ -167,54 +175,30 @@ __weak __noinline int step(void)
 
 	if (!s)
 		return STOP_INTERNAL;
-	if (s->python.inside) {
-		if (python_step())
-			return STOP_NOT;
-		if (s->after != STOP_NOT)
-			return s->after;
-	}
-	if (s->hotspot.inside) {
-		hotspot_step();
-		return s->hotspot.inside ? STOP_NOT : s->after;
-	}
+	if (s->inside)
+		return STOP_RUNTIME;
 	i = find_mapping(s);
 	if (i < 0)
-		return unwind_bad_call(&s->st) ? STOP_NOT : end_walk(why_unmapped(s));
+		return unwind_bad_call(&s->st) ? STOP_NOT : why_unmapped(s);
 	s->no_rule = 0;
 	m = &s->memo[i & (MEMO - 1)];
+	if (!m->has_file && memory_has_owner(s)) {
+		s->part = PART_JIT;
+		return STOP_RUNTIME;
+	}
+	if (s->passed && runtime_in(RUNTIMES_PASSES, m->runtime))
+		return part_of_file(s, m, PART_PASSED);
+	s->passed = 0;
 	off = s->st.pc - m->start + m->off;
-	if (!m->has_file && find_python(s) && trampoline_step(&s->st))
-		return STOP_NOT;
-	if (s->python.passed && m->runtime == RUNTIME_PYTHON &&
-	    python_enter(m->start - m->off, m->dir, m->pages, s->st.sp)) {
-		s->after = STOP_NOT;
-		return STOP_NOT;
-	}
-	s->python.passed = 0;
 	why = note_frame(s, m, off);
-	switch (frame_owner(m->runtime, why)) {
-	case OWNER_RULE:
-		r = find_rule(s, m, off);
-		if (!r)
-			return STOP_INTERNAL;
-		if (r->cfa != CFA_NONE)
-			return step_by_rule(s, m, r);
-		why = STOP_NO_ROW;
-		break;
-	case OWNER_FRAME_POINTER:
-		break;
-	case OWNER_HOTSPOT:
-		hotspot_enter();
-		break;
-	}
-	if (!s->hotspot.inside) {
-		why = step_by_frame_pointer(why);
-		return why == STOP_NOT ? why : end_walk(why);
-	}
-	if (s->after == STOP_ANON)
-		s->after = step_by_frame_pointer(why);
-	hotspot_step();
-	return s->hotspot.inside ? STOP_NOT : s->after;
+	if (why != STOP_NOT)
+		return step_by_frame_pointer(why);
+	r = find_rule(s, m, off);
+	if (!r)
+		return STOP_INTERNAL;
+	if (r->cfa != CFA_NONE)
+		return step_by_rule(s, m, r);
+	return step_by_frame_pointer(STOP_NO_ROW);
 }
 
 #endif /* BPF_FRAMES_BPF_H */

@@ -17,7 +17,7 @@
 #define BPF_GUESS_BPF_H
 
 #include "call.bpf.h"
-#include "managed.bpf.h"
+#include "names.bpf.h"
 #include "state.bpf.h"
 #include "unwind.bpf.h"
 

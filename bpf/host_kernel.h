@@ -66,10 +66,19 @@
 /* `programs` has one */
 #define bpf_tail_call(ctx, map, index)	((void)(map), walk(ctx))
 
+/* state.bpf.h: not by a map */
+#define RUNTIME_STATE(number, name)					\
+static struct name rt##number##_state;					\
+static inline struct name *name(void)					\
+{									\
+	return &rt##number##_state;					\
+}
+
 BPF_HELPER void *bpf_map_lookup_elem(void *map, const void *key);
 BPF_HELPER long bpf_map_update_elem(void *map, const void *key, const void *value,
 			 __u64 flags);
 BPF_HELPER long bpf_map_delete_elem(void *map, const void *key);
+BPF_HELPER long bpf_probe_read_user_str(void *dst, __u32 size, const void *src);
 BPF_HELPER long bpf_probe_read_kernel(void *dst, __u32 size, const void *src);
 BPF_HELPER long bpf_probe_read_kernel_str(void *dst, __u32 size, const void *src);
 BPF_HELPER __u64 bpf_ktime_get_ns(void);

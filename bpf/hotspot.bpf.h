@@ -1,253 +1,304 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /*
- * hotspot - from code of HotSpot to the methods that run there, and their names
+ * hotspot - frames of HotSpot's code: methods, by name
  *
- * Pure functions that read memory only through bpf_probe_read_user(): for the
- * kernel and for the host.  All that is read was written by the profiled
- * process, and an adversary may have chosen where to begin: so nothing is taken for a
- * method unless the objects around it agree (hotspot_check_method()).
+ * When the walk comes to HotSpot's code (PART_JIT), the state first moves to that
+ * frame's caller; then the methods of the frame are appended, one a step, the innermost
+ * first, in place of the address that stood for the frame.
  *
- * What a frame looks like: src/hotspot/cpu/, frame_x86.hpp, frame_aarch64.hpp; inlined methods:
- * src/hotspot/share/code/{pcDesc,scopeDesc}.cpp.
+ * The word of a method is the address of its Method; its cookie is made of words in it.
+ * It is sent only if both are known already or hotspot_check_method() accepts it.  For
+ * code of the VM the word is enum hotspot_kind.
  */
 #ifndef BPF_HOTSPOT_BPF_H
 #define BPF_HOTSPOT_BPF_H
 
-#include "hash.h"
-#include "hotspot.h"
-#include "hotspot_caller.bpf.h"
-#include "hotspot_code.bpf.h"
-#include "unwind.bpf.h"
-#include "user.bpf.h"
+#include "facts.bpf.h"
+#include "hotspot_read.bpf.h"
+#include "names.bpf.h"
+#include "parts.h"
+#include "remember.bpf.h"
+#include "state.bpf.h"
 
-#define HOTSPOT_PCS_MAX		(1 << 20)	/* PcDescs of a method */
-#define HOTSPOT_CONST_READ	48	/* bytes of a ConstMethod that are looked at */
-#define HOTSPOT_CONST_MAX	(1 << 15)	/* words of a ConstMethod: a larger number is
-					 * another member, of another version */
+#define HOTSPOT_TEXTS	32	/* names that are looked up in files, in a sample */
+#define HOTSPOT_VMS_MAX	512	/* processes */
 
-/* --- methods ---------------------------------------------------------------------------- */
+RUNTIME_STATE(3, hotspot_state)
 
-/* Read the Method at this address: .constants, .code_size, .fingerprint.  False: it
- * cannot be read.  Whether it is a Method is not checked: hotspot_check_method(). */
-static __always_inline int hotspot_read_method(struct hotspot_state *h, __u64 method)
+/* The code heaps of a process; LRU: of one that is dropped they are looked for again. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, HOTSPOT_VMS_MAX);
+	__type(key, struct process_id);
+	__type(value, struct hotspot_vm);
+} rt3_vms SEC(".maps");
+
+/* --- the process ----------------------------------------------------------------- */
+
+/* It maps libjvm.so: where are its code heaps? */
+__weak __noinline int hotspot_owns(__u64 pc)
 {
-	const struct hotspot_layout *l = hotspot_layout(h->vm.version);
-	__u64 at = method ? user_word(method + l->const_method) : 0;
+	struct hotspot_state *h = hotspot_state();
+	struct scratch *s = scratch();
+	const struct unwind_rule *facts;
 
-	h->method = method;
-	h->at = HOTSPOT_NOWHERE;
-	if (!at || (method & 7) || (at & 7) ||
-	    bpf_probe_read_user(h->const_words, HOTSPOT_CONST_READ, (void *)at))
+	(void)pc;
+	if (!RUNTIME_ON(RUNTIME_HOTSPOT))
+		return OWNS_NOT;
+	if (!s || !h)
+		return OWNS_NOT;
+	facts = fact_of(s, 0);
+	if (!facts || !hotspot_has_layout(RUNTIME_VERSION(facts)))
+		return OWNS_NOT;
+	hotspot_find(h, RUNTIME_VERSION(facts), s->file.base + RUNTIME_ROOT(facts));
+	if (!h->vm.version)	/* it is there but has no code yet */
+		return OWNS_LATER;
+	bpf_map_update_elem(&rt3_vms, &s->rec.process, &h->vm, BPF_ANY);
+	return OWNS_CODE;
+}
+
+/* Begin the sample's state with what is known of the process; false: nothing. */
+static __always_inline int hotspot_recall(struct scratch *s, struct hotspot_state *h)
+{
+	struct hotspot_vm *vm;
+
+	if (!first_use(s, RUNTIME_HOTSPOT))
+		return h->vm.version != 0;
+	__builtin_memset(h, 0, HOTSPOT_STATE_BEGIN);
+	vm = bpf_map_lookup_elem(&rt3_vms, &s->rec.process);
+	if (!vm) {
+		h->vm.version = 0;
+		s->space_lost = 1;
 		return 0;
-	h->constants = HOTSPOT_WORD(h->const_words, l->constants);
-	h->code_size = HOTSPOT_U16(h->const_words, l->code_size);
-	h->fingerprint = (at * HASH_FACTOR + h->constants) * HASH_FACTOR +
-		   HOTSPOT_U16(h->const_words, l->method_name) +
-		   ((__u64)HOTSPOT_U16(h->const_words, l->signature) << 16) +
-		   ((__u64)h->code_size << 32);
+	}
+	h->vm = *vm;
 	return 1;
 }
 
-/* The method of an interpreter's frame, and the place in it.  False: not read.  In the
- * interrupted frame the pointer to the bytecode is in a register; if it is not, the
- * interrupted code may have no frame yet or any more, and the frame pointer belongs to
- * another frame. */
-static __always_inline int hotspot_interpreted(struct hotspot_state *h,
-					       struct unwind_state *st)
+/* --- to the caller --------------------------------------------------------------- */
+
+/*
+ * The kind of the code at hand, whose name is on a page that is not in memory: the table of
+ * the file says which text lies there.  The kernel says whose file that is, so a process
+ * can lie only to itself.
+ */
+__weak __noinline int hotspot_kind_by_file(void)
 {
-	const struct hotspot_layout *l = hotspot_layout(h->vm.version);
-	__u64 method = 0, bcp = 0, code;
+	struct hotspot_state *h = hotspot_state();
+	struct scratch *s = scratch();
+	const struct unwind_rule *r;
+	struct file_entry *f;
+	__u32 kind;
 
-	if (st->fp < st->sp || st->fp - st->sp > FP_REACH)
+	if (!RUNTIME_ON(RUNTIME_HOTSPOT))
 		return 0;
-	unwind_window(st, st->fp - 8 * HOTSPOT_BCP_AT(l));
-	if (unwind_word(st, &method, st->fp - 8 * HOTSPOT_METHOD) ||
-	    unwind_word(st, &bcp, st->fp - 8 * HOTSPOT_BCP_AT(l)) ||
-	    !hotspot_read_method(h, method))
+	if (!s || !h || h->texts >= HOTSPOT_TEXTS)
 		return 0;
-	code = user_word(method + l->const_method) + l->code_at;
-	if (st->exact == EXACT && HOTSPOT_BCP(st) - code < h->code_size)
-		bcp = HOTSPOT_BCP(st);
-	else if (st->exact == EXACT && HOTSPOT_BCP(st) != code && hotspot_frameless_ra(h, st))
+	h->texts++;
+	if (!find_vma(h->unread) || !s->m.has_file)
 		return 0;
-	if (bcp - code < h->code_size)
-		h->at = bcp - code;
-	return 1;
-}
-
-/* --- inlined methods ---------------------------------------------------------------------- */
-
-/* The first PcDesc at or after a place in the code: its scope; 0: none. */
-static __always_inline __u32 hotspot_scope_at(struct hotspot_state *h, __u64 pcs,
-					      __u64 n, __s32 place)
-{
-	const __u64 size = hotspot_layout(h->vm.version)->pc_desc;
-	__u64 first = 0, bytes;
-
-	for (int i = 0; i < 20 && n > HOTSPOT_PCS_CHUNK; i++) {
-		__u64 half = n / 2;
-
-		/* all before first + half are before the place */
-		if ((__s32)user_u32(pcs + (first + half - 1) * size) < place) {
-			first += half;
-			n -= half;
-		} else {
-			n = half;
-		}
-	}
-	/* memory after the last one may not be mapped */
-	bytes = n * size;
-	asm volatile("" : "+r"(bytes));		/* keep this check for the verifier: */
-	if (!bytes || bytes > sizeof(h->pcs) ||
-	    bpf_probe_read_user(h->pcs, bytes, (void *)(pcs + first * size)))
+	f = bpf_map_lookup_elem(&files, &s->m.key);
+	if (!f || f->runtime != RUNTIME_HOTSPOT || !f->pages)
 		return 0;
-	for (__u32 i = 0; i < HOTSPOT_PCS_CHUNK; i++) {
-		if (i < n && (__s32)h->pcs[(i * size / 4) & 63] >= place)
-			return h->pcs[(i * size / 4 + 1) & 63];
-	}
+	r = rule_at(look_up_rule(f->dir, f->pages, h->unread - s->m.start + s->m.off));
+	kind = r && r->cfa == CFA_RUNTIME ? RUNTIME_TEXT(r) : 0;
+	if (kind > HOTSPOT_STUB && kind <= HOTSPOT_WRAPPER)
+		h->kind = hotspot_name_means(h, h->unread, kind);
 	return 0;
 }
 
-/* Find the methods of compiled code: sets .scope, .method.  PcDescs exist for the places
- * where the VM can interrupt code: calls, polls. */
-static __always_inline void hotspot_compiled(struct hotspot_state *h,
-					     const struct unwind_state *st)
-{
-	const struct hotspot_layout *l = hotspot_layout(h->vm.version);
-	__u64 pcs = hotspot_member(h, l, &l->pcs), end = hotspot_member(h, l, &l->pcs_end);
-	__u64 deopt = hotspot_member(h, l, &l->deopt), at, mh;
-
-	h->method = HOTSPOT_BLOB_AT(h, l, l->method);
-	h->scope = 0;
-	h->pc = st->pc + !st->exact;
-	at = (__s32)hotspot_member(h, l, &l->orig_pc);
-	mh = l->deopt_mh.field ? hotspot_member(h, l, &l->deopt_mh) : deopt;
-	if (!st->exact && (h->pc == deopt || h->pc == mh) &&
-	    unwind_word(st, &h->pc, st->sp + at))
-		return;
-	if (h->kind != HOTSPOT_COMPILED || h->pc - h->code >= 1 << 30 || end <= pcs ||
-	    end - pcs > HOTSPOT_PCS_MAX * 16ULL || !l->pc_desc)
-		return;
-	h->scopes = hotspot_member(h, l, &l->scopes);
-	h->scopes_end = hotspot_member(h, l, &l->scopes_end);
-	h->metadata = hotspot_member(h, l, &l->metadata);
-	h->metadata_end = hotspot_member(h, l, &l->metadata_end);
-	h->scope = hotspot_scope_at(h, pcs, (end - pcs) / l->pc_desc,
-				    (__s32)(h->pc - h->code));
-}
-
 /*
- * UNSIGNED5 (src/hotspot/share/utilities/unsigned5.hpp, before JDK 20
- * code/compressedStream.cpp): bytes of a number, six bits each from the second on; a byte
- * of 192 or more is followed by another.  x: 1 since JDK 20, where each byte is one more.
+ * The parts of hotspot_enter().  Each is global, so that the verifier checks it once and by
+ * itself, and not again for each way through the parts before it.
  */
-static __always_inline __u32 hotspot_number(const struct hotspot_state *h, __u32 *i,
-					    __u32 x)
+__weak __noinline int hotspot_enter_code(void)
 {
-	__u32 v = 0, b;
+	struct hotspot_state *h = hotspot_state();
+	struct scratch *s = scratch();
 
-	for (__u32 k = 0; k < 5; k++) {
-		b = h->bytes[(*i)++ & 15];
-		v += (b - x) << (6 * k);
-		if (b < 192)
-			break;
-	}
-	return v;
+	if (!RUNTIME_ON(RUNTIME_HOTSPOT))
+		return 0;
+	return s && h && hotspot_read_blob(h, s->st.pc);
 }
 
-/* The method of the next scope, innermost first; .scope moves on to its caller's.  False:
- * there is none. */
-static __always_inline int hotspot_next_scope(struct hotspot_state *h)
+/* The method that the code at hand runs, if it says so. */
+__weak __noinline int hotspot_enter_method(void)
 {
-	const struct hotspot_layout *l = hotspot_layout(h->vm.version);
-	__u64 at = h->scopes + h->scope, method;
-	__u32 i = 0, sender, number, bci;
+	struct hotspot_state *h = hotspot_state();
+	struct scratch *s = scratch();
 
-	if (!h->scope || at >= h->scopes_end ||
-	    bpf_probe_read_user(h->bytes, 16, (void *)at))
+	if (!RUNTIME_ON(RUNTIME_HOTSPOT))
 		return 0;
-	sender = hotspot_number(h, &i, l->unsigned5);
-	number = hotspot_number(h, &i, l->unsigned5);
-	bci = hotspot_number(h, &i, l->unsigned5) - 1;	/* InvocationEntryBci: -1 */
-	/* a caller's scope lies before: no endless loop */
-	h->scope = sender < h->scope ? sender : 0;
-	method = h->metadata + 8 * ((__u64)number - 1);
-	if (!number || method >= h->metadata_end ||
-	    !hotspot_read_method(h, user_word(method)))
+	if (!s || !h)
 		return 0;
-	if (bci >= h->code_size)
-		bci = bci == ~0U && h->code_size ? 0 : HOTSPOT_NOWHERE;
-	h->at = bci;
+	h->method = 0;
+	h->scope = 0;
+	if (h->kind == HOTSPOT_INTERPRETER && !hotspot_interpreted(h, &s->st))
+		h->method = 0;
+	if (h->kind == HOTSPOT_COMPILED || h->kind == HOTSPOT_WRAPPER)
+		hotspot_compiled(h, &s->st);
+	return 0;
+}
+
+__weak __noinline int hotspot_enter_caller(void)
+{
+	struct hotspot_state *h = hotspot_state();
+	struct scratch *s = scratch();
+
+	if (!RUNTIME_ON(RUNTIME_HOTSPOT))
+		return STOP_INTERNAL;
+	return s && h ? hotspot_caller(h, &s->st) : STOP_INTERNAL;
+}
+
+/* Note the frame at hand, and move to its caller. */
+static __always_inline int hotspot_leave(struct scratch *s, struct hotspot_state *h)
+{
+	__u32 stop;
+
+	if (h->unread)
+		hotspot_kind_by_file();
+	hotspot_enter_method();
+	note_anon(s);
+	h->first = 1;
+	stop = hotspot_enter_caller();
+	if (stop == STOP_ANON || (stop != STOP_NOT && h->kind <= HOTSPOT_INTERPRETER))
+		return ENTER_FRAMES;
+	s->inside = RUNTIME_HOTSPOT;
+	return stop == STOP_NOT ? ENTER_MOVED : ENTER_STOP + stop;
+}
+
+__weak __noinline int hotspot_enter(__u32 part, __u64 at)
+{
+	struct hotspot_state *h = hotspot_state();
+	struct scratch *s = scratch();
+	int r = ENTER_NOT;
+
+	(void)at;
+	if (!RUNTIME_ON(RUNTIME_HOTSPOT))
+		return ENTER_NOT;
+	if (!s || !h || part != PART_JIT || !hotspot_recall(s, h))
+		return ENTER_NOT;
+	s->reads += HOTSPOT_FRAME_READS;
+	if (hotspot_enter_code())
+		r = hotspot_leave(s, h);
+	s->reads += h->reads;
+	h->reads = 0;
+	return r;
+}
+
+/* --- names ----------------------------------------------------------------------- */
+
+/* Append a Symbol. */
+__weak __noinline int hotspot_push_symbol(__u64 symbol, __u32 which)
+{
+	struct hotspot_state *h = hotspot_state();
+	const struct hotspot_layout *l;
+
+	if (!RUNTIME_ON(RUNTIME_HOTSPOT))
+		return 0;
+	if (!h || !symbol)
+		return 0;
+	l = hotspot_layout(h->vm.version);
+	return push_string(symbol + l->symbol_body, user_u16(symbol + l->symbol_length),
+			   TEXT_NUMBER(which, FORM_MUTF8), 0);
+}
+
+#define JAVA_LINES	(8 * TEXT_BYTES)	/* of a method's table: some 500 lines */
+
+/* Append a table of lines, which ends with a mark: bytes of the same object after it are
+ * sent, too. */
+__weak __noinline int hotspot_push_lines(__u64 at, __u64 bytes)
+{
+	struct hotspot_state *h = hotspot_state();
+
+	if (!RUNTIME_ON(RUNTIME_HOTSPOT))
+		return 0;
+	if (!h || !at)
+		return 0;
+	push_table(at, bytes < JAVA_LINES ? bytes : JAVA_LINES,
+		   hotspot_layout(h->vm.version)->unsigned5 ?
+		   LINES_JAVA_20 : LINES_JAVA);
+	return 0;
+}
+
+/* Append the method at hand; the first one of a frame replaces the address that stands
+ * for the frame.  0: it was not accepted. */
+__weak __noinline int hotspot_append(void)
+{
+	struct hotspot_state *h = hotspot_state();
+	struct scratch *s = scratch();
+	struct hotspot_names names = {};
+	__u32 cookie, at;
+	__u64 *sent;
+
+	if (!RUNTIME_ON(RUNTIME_HOTSPOT))
+		return 0;
+	if (!s || !h)
+		return 0;
+	cookie = MANAGED_COOKIE(h->fingerprint >> 40);
+	sent = names_sent_ns(s, h->method, cookie);
+	if ((!sent || names_are_due(s, sent)) && !hotspot_check_method(h, &names))
+		return 0;
+	if (h->first)
+		take_back_frame(s);
+	if (names.name && begin_names(s, sent)) {
+		hotspot_push_symbol(names.klass, TEXT_CLASS);
+		hotspot_push_symbol(names.name, TEXT_NAME);
+		hotspot_push_symbol(names.signature, TEXT_SIGNATURE);
+		hotspot_push_symbol(names.file, TEXT_FILE);
+		if (s->named_words < LINES_WORDS)
+			hotspot_push_lines(names.lines, names.lines_max);
+		else
+			send_lines_soon(s);
+	}
+	at = h->at;
+	push_managed(s, RUNTIME_HOTSPOT, cookie,
+		     (__u64)(at < MANAGED_AT_MAX ? at : MANAGED_AT_MAX), h->method);
 	return 1;
 }
 
-/* --- names ---------------------------------------------------------------------------------- */
+/* --- the frame --------------------------------------------------------------------- */
 
-/* A method's names. */
-struct hotspot_names {
-	__u64 klass, name, signature, file;	/* Symbols; .file may be 0 */
-	__u64 lines;		/* the compressed line table; 0: none */
-	__u32 lines_max;	/* not longer than that */
-	__u32 pad;
-};
-
-#define HOTSPOT_UTF8	1	/* JVM_CONSTANT_Utf8 */
-
-/* The Symbol at this index of the constant pool; 0: its tag does not say that it is one. */
-static __always_inline __u64 hotspot_symbol(const struct hotspot_state *h,
-					    const struct hotspot_layout *l,
-					    __u64 tags, __u32 length, __u32 index)
+/* Read the next method of the frame at hand.  False: there is none. */
+static __always_inline int hotspot_method(struct hotspot_state *h)
 {
-	__u8 tag = 0;
+	__u64 outermost = h->method;
 
-	if (!index || index >= length ||
-	    bpf_probe_read_user(&tag, 1, (void *)(tags + 4 + index)) ||
-	    tag != HOTSPOT_UTF8)
+	switch (h->kind) {
+	case HOTSPOT_INTERPRETER:
+		return h->method != 0;
+	case HOTSPOT_COMPILED:
+	case HOTSPOT_WRAPPER:
+		return (h->scope && hotspot_next_scope(h)) ||
+		       (h->first && hotspot_read_method(h, outermost));
+	default:
 		return 0;
-	return user_word(h->constants + l->pool + 8ULL * index);
+	}
 }
 
-/*
- * Is the method at hand a Method?  Its constant pool must name a class, and the class
- * this pool, or another one that names the class (methods that the VM makes for method
- * handles have a small pool of their own); there must be as many tags as constants, and
- * those of name and signature must say text.  Then *ret gets its names.
- */
-static __always_inline int hotspot_check_method(struct hotspot_state *h,
-						struct hotspot_names *ret)
+/* Append the next method of the frame at hand. */
+__weak __noinline int hotspot_step(void)
 {
-	const struct hotspot_layout *l = hotspot_layout(h->vm.version);
-	__u64 tags, klass, own;
-	__u32 length, file, begin, bytes;
+	struct hotspot_state *h = hotspot_state();
+	struct scratch *s = scratch();
+	int ok, broken;
 
-	if (!h->constants || (h->constants & 7) ||
-	    bpf_probe_read_user(h->pool_words, HOTSPOT_POOL_BYTES,
-				(void *)h->constants))
-		return 0;
-	tags = HOTSPOT_WORD(h->pool_words, l->tags);
-	klass = HOTSPOT_WORD(h->pool_words, l->holder);
-	length = HOTSPOT_U32(h->pool_words, l->length);
-	own = klass ? user_word(klass + l->klass_constants) : 0;
-	if (!tags || !own || length > 65536 || user_u32(tags) != length ||
-	    (own != h->constants && user_word(own + l->holder) != klass))
-		return 0;
-	ret->klass = user_word(klass + l->klass_name);
-	ret->name = hotspot_symbol(h, l, tags, length,
-				   HOTSPOT_U16(h->const_words, l->method_name));
-	ret->signature = hotspot_symbol(h, l, tags, length,
-					HOTSPOT_U16(h->const_words, l->signature));
-	file = l->source_in_pool ? HOTSPOT_U16(h->pool_words, l->source_file) :
-				   user_u16(klass + l->source_file);
-	ret->file = hotspot_symbol(h, l, tags, length, file);
-	begin = l->code_at + h->code_size;
-	bytes = HOTSPOT_U32(h->const_words, l->size);
-	bytes = bytes <= HOTSPOT_CONST_MAX ? 8 * bytes : 0;
-	ret->lines = 0;
-	if (HOTSPOT_U16(h->const_words, l->flags) & l->has_lines && bytes > begin) {
-		ret->lines = user_word(h->method + l->const_method) + begin;
-		ret->lines_max = bytes - begin;
+	if (!RUNTIME_ON(RUNTIME_HOTSPOT))
+		return STEP_DONE;
+	if (!s || !h)
+		return STEP_DONE;
+	s->reads += HOTSPOT_METHOD_READS;
+	ok = hotspot_method(h);
+	if (ok && hotspot_append()) {
+		h->first = 0;
+		return h->scope ? STEP_MORE : STEP_DONE;
 	}
-	return ret->klass && ret->name && ret->signature;
+	broken = ok || h->kind >= HOTSPOT_COMPILED ? STEP_BROKEN : STEP_DONE;
+	if (!h->first || h->kind >= HOTSPOT_COMPILED)
+		return broken;
+	take_back_frame(s);
+	push_managed(s, RUNTIME_HOTSPOT, 0u, MANAGED_AT_MAX, h->kind);
+	return broken;
 }
 
 #endif /* BPF_HOTSPOT_BPF_H */

@@ -22,6 +22,8 @@
 #define HOTSPOT_HOPS		64	/* in the segment map: 2 MiB of code */
 #define HOTSPOT_BLOB_READ	384	/* bytes of a block: all of a nmethod's head */
 #define HOTSPOT_BLOB_LEAST	128	/* of any block; where the heap ends */
+#define HOTSPOT_FRAME_READS	16	/* of a frame, without what .reads counts */
+#define HOTSPOT_METHOD_READS	8	/* of a method of it, without names */
 #define HOTSPOT_PCS_CHUNK	16	/* looked at in one read */
 
 static const struct hotspot_layout hotspot_layouts[HOTSPOT_LAYOUTS] =
@@ -39,16 +41,12 @@ struct hotspot_vm {
 	struct hotspot_heap heap[HOTSPOT_HEAPS];
 };
 
-/* Of struct hotspot_state: .inside. */
-#define HOTSPOT_FIRST	1	/* no method of this frame was appended yet */
-#define HOTSPOT_MORE	2	/* the methods that it is inlined into are next */
-
 /* What must be 0 when a sample begins. */
 #define HOTSPOT_STATE_BEGIN	__builtin_offsetof(struct hotspot_state, vm)
 
 struct hotspot_state {
-	__u32 known;		/* .vm was looked up */
-	__u32 inside;		/* 0, or one of the above */
+	__u32 first;		/* no method of this frame was appended yet */
+	__u32 reads;		/* beyond those of every frame */
 	__u32 kind;		/* enum hotspot_kind, of the code at hand */
 	__u32 texts;		/* how often names were looked up in files */
 	__u64 unread;		/* name of the code at hand, if it is not in memory */
@@ -163,13 +161,14 @@ hotspot_heap_of(const struct hotspot_state *h, __u64 pc)
  * The start of the block that holds pc, by the segment map: a byte says how many
  * segments to go back at least; 0: the block starts here; 255: it is free.
  */
-static __always_inline __u64 hotspot_block(const struct hotspot_heap *heap,
-					   __u64 pc)
+static __always_inline __u64 hotspot_block(struct hotspot_state *h,
+					   const struct hotspot_heap *heap, __u64 pc)
 {
 	__u64 seg = (pc - heap->low) >> (heap->shift & 31);
 	__u8 back = 255;
 
 	for (int i = 0; i < HOTSPOT_HOPS; i++) {
+		h->reads++;
 		if (bpf_probe_read_user(&back, 1, (void *)(heap->segmap + seg)) ||
 		    back == 255 || back > seg)
 			return 0;
@@ -256,7 +255,7 @@ static __always_inline int hotspot_read_blob(struct hotspot_state *h, __u64 pc)
 {
 	const struct hotspot_layout *l = hotspot_layout(h->vm.version);
 	const struct hotspot_heap *heap = hotspot_heap_of(h, pc);
-	__u64 block = heap ? hotspot_block(heap, pc) : 0, len, used;
+	__u64 block = heap ? hotspot_block(h, heap, pc) : 0, len, used;
 
 	h->kind = HOTSPOT_NONE;
 	if (!block)

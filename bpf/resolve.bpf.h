@@ -3,9 +3,8 @@
 #ifndef BPF_RESOLVE_BPF_H
 #define BPF_RESOLVE_BPF_H
 
-#include "jit.bpf.h"
-#include "owner.bpf.h"
 #include "requests.bpf.h"
+#include "runtime.h"
 #include "state.bpf.h"
 
 /*
@@ -79,10 +78,8 @@ __weak __noinline int resolve(__u64 pc)
 		f = bpf_map_lookup_elem(&files, &s->m.key);
 	}
 	if (!o->has_file && !(f && f->exe == EXE_VDSO)) {
-		if (!find_moved_text(s->m.start, s->m.end)) {
-			o->runtime = jit_runtime();
+		if (!find_moved_text(s->m.start, s->m.end))
 			return i;
-		}
 		o->off = o->start - s->base;
 		o->has_file = 1;
 		f = find_file(s);
@@ -95,9 +92,13 @@ __weak __noinline int resolve(__u64 pc)
 	o->exe = f->exe;
 	o->dir = f->dir;
 	o->pages = f->pages;
-	o->runtime = f->runtime;
-	if (!runtime_is_known(f->runtime))
+	if (f->runtime >= RUNTIME__MAX) {
+		/* a newer hub knows it, or lies: unwound as native code */
 		count(BPF_RUNTIME_UNKNOWN);
+		return i;
+	}
+	o->runtime = f->runtime;
+	s->met |= 1ULL << (f->runtime & 63);
 	return i;
 }
 

@@ -16,6 +16,11 @@ enum runtime_flags {
 	RUNTIME_MEMORY = 2,	/* it has code in memory of no file: NAME_owns() */
 	RUNTIME_VISITED = 4,	/* a visit to the process may read what names of managed frames
 				 * lack; class and descriptor belong to them */
+	RUNTIME_BESIDE = 16,	/* it is asked of memory of no file that comes behind frames of
+				 * its own file: PART_JIT (parts.h) */
+	RUNTIME_PASSES = 32,	/* it wants to know where a loop may have been passed over:
+				 * PART_PASSED */
+	RUNTIME_ENDS = 64,	/* it may have frames where the native stack ends: PART_ENDS */
 	RUNTIME_LINE_IS_PLACE = 8,	/* the place in a managed word is the line itself */
 };
 

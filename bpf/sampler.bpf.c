@@ -2,18 +2,18 @@
 /*
  * sampler - one program for each sample: which task runs, and with which stack
  *
- * perf_event -> header, kernel stack, user registers -> one call of step() for each user
- * frame -> one bpf_ringbuf_output().  step() and resolve() are *global* functions (not
+ * perf_event -> header, kernel stack, user registers -> one call of step() for each native
+ * frame, of managed() for those of runtimes -> one bpf_ringbuf_output().  These are *global* functions (not
  * static, numbers as arguments, state in a per-CPU map entry): the verifier checks each
  * once, by itself, so the loop around them may run FRAMES_MAX times on every kernel from
  * 5.10 on.
  */
 #include "filter.bpf.h"
-#include "frames.bpf.h"
 #include "list.bpf.h"
 #include "regs.bpf.h"
 #include "requests.bpf.h"
 #include "state.bpf.h"
+#include "walk.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -98,6 +98,8 @@ static __always_inline __u32 unwind_user(struct scratch *s)
 			break;
 		stop = step();
 		if (stop != STOP_NOT)
+			stop = managed(stop);
+		if (stop != STOP_NOT)
 			return stop;
 	}
 	push(s, (__u64)FRAME_CUT << FRAME_KIND_SHIFT);
@@ -151,8 +153,11 @@ static __always_inline void begin_sample(struct scratch *s, __u64 task)
 #ifndef __TARGET_ARCH_arm64
 	__builtin_memset(&s->guesses, 0, sizeof(s->guesses));
 #endif
-	__builtin_memset(&s->python, 0, PYTHON_STATE_BEGIN);
-	__builtin_memset(&s->hotspot, 0, HOTSPOT_STATE_BEGIN);
+	s->fresh = s->met = s->ended = 0;
+	s->inside = s->part = s->reads = 0;
+	s->loop_word = s->passed = 0;
+	s->space_known = s->space_lost = 0;
+	s->space.owners = 0;
 	s->st.depth = 0;
 	s->st.exact = EXACT;
 	s->st.window_len = 0;

@@ -16,11 +16,10 @@
 #include "count.h"
 #include "file.h"
 #include "frame.h"
-#include "hotspot.bpf.h"
 #include "lookup.bpf.h"
-#include "python.bpf.h"
 #include "record.h"
 #include "request.h"
+#include "runtime.h"
 #include "table.h"
 #include "unwind.bpf.h"
 #include "vma.bpf.h"
@@ -28,9 +27,7 @@
 #define MEMO		4		/* mappings remembered within a sample */
 #define ASKED_MAX	2048
 #define SHARES_MAX	2048
-#define NAMED_MAX	8192		/* frames whose names were sent */
 #define NAMED_SAMPLE	64		/* in one record, at most */
-#define JITS_MAX	512		/* address spaces with code of no file */
 
 /* --- maps ---------------------------------------------------------------- */
 
@@ -99,30 +96,6 @@ struct named_key {
 	__u64 function, cookie;
 };
 
-/* When names were sent last; LRU: names of a dropped entry are only sent again. */
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, NAMED_MAX);
-	__type(key, struct named_key);
-	__type(value, __u64);
-} named SEC(".maps");
-
-/* The runtime of a process's code that lies in memory of no file. */
-struct jit_owner {
-	__u64 looked_ns;
-	__u32 tries;		/* walks that found nothing */
-	__u32 waits;		/* 1: a file was not known yet */
-	struct hotspot_vm hotspot;	/* .version 0: there is no HotSpot */
-};
-
-/* LRU: a process that is dropped is walked again. */
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, JITS_MAX);
-	__type(key, struct process_id);
-	__type(value, struct jit_owner);
-} jits SEC(".maps");
-
 /* By CPU, sized by loaderd.  Not a per-CPU map: the hub can map this one, so that counts
  * can be read while loaderd is away. */
 struct {
@@ -145,7 +118,21 @@ struct memo {
 	__u64 start, end, off;
 	__u32 exe, dir, pages;
 	__u16 has_file;		/* 0: anonymous; 1: known; 2: no number yet */
-	__u16 runtime;		/* enum runtime; RUNTIME_NONE if not known */
+	__u16 runtime;		/* enum runtime; RUNTIME_NONE if not known, or no file */
+};
+
+/* A file that is mapped, for its runtime. */
+struct runtime_file {
+	__u64 base;		/* the address of its place 0, mapped or not */
+	__u32 dir, pages;	/* its table */
+};
+
+/* The address space of a process: which runtimes have code in memory of no file. */
+struct space {
+	__u64 looked_ns;
+	__u32 tries;		/* searches that found nothing */
+	__u32 waits;		/* 1: a file was not known yet */
+	__u64 owners;		/* bits of enum runtime */
 };
 
 #ifdef __TARGET_ARCH_arm64
@@ -180,13 +167,26 @@ struct scratch {
 	__u32 named_words;	/* of names, in this record */
 	__u32 n_named;		/* frames whose names are in it */
 	__u32 managed;		/* managed frames in it */
-	__u32 after;		/* outcome of the step from a runtime's frame */
 	struct guesses guesses;
-	struct python_state python;
-	struct hotspot_state hotspot;
-	struct jit_owner jit;
-	__u64 walk_at;		/* where jit_look() looks next; 0: nowhere */
-	__u32 walk_waits;	/* it found a file that is not known yet */
+	/* of runtimes: walk.bpf.h */
+	__u64 fresh;		/* bits of those that have a state in this sample */
+	__u64 met;		/* ... whose files are in this stack */
+	__u64 ended;		/* ... that were asked what comes where it ends */
+	__u32 inside;		/* the runtime whose frames are next; 0: none */
+	__u32 stopped;		/* when it has no more: enum stop_reason */
+	__u32 part, part_of;	/* of step(): what it came to, and whose it is */
+	struct runtime_file file;	/* ... in which file */
+	struct unwind_rule rule;	/* ... the rule of a loop */
+	__u64 loop_word;	/* the frame of a loop that was taken back; or 0 */
+	__u32 loop_managed;	/* .managed then */
+	__u32 reads;		/* of memory, by runtimes */
+	__u64 passed;		/* the last step was by frame pointer, from this stack
+				 * pointer; 0: it was not */
+	struct space space;
+	__u32 space_known;
+	__u32 space_lost;	/* a runtime has lost what it knew of it */
+	__u32 pad;
+	__u64 space_at;		/* where space_look() looks next; 0: nowhere */
 	struct named_key named[NAMED_SAMPLE + 1];	/* by this record */
 	__u64 text[FRAME_MORE_MAX + 1];
 	struct request_file request_file;
@@ -256,6 +256,42 @@ static __always_inline void count(__u32 which)
 
 	if (c && which < BPF_COUNT__MAX)
 		c->n[which]++;
+}
+
+/* The state of a runtime in a sample: a map of its own, which is only there if the runtime
+ * is, and a function that finds it.  The first use in a sample clears it: first_use(). */
+#ifndef RUNTIME_STATE
+#define RUNTIME_STATE(number, name)					\
+struct {								\
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);			\
+	__uint(max_entries, 1);						\
+	__type(key, __u32);						\
+	__type(value, struct name);					\
+} rt##number##_state SEC(".maps");					\
+									\
+static __always_inline struct name *name(void)				\
+{									\
+	__u32 zero = 0;							\
+									\
+	return bpf_map_lookup_elem(&rt##number##_state, &zero);		\
+}
+#endif
+
+/* Is this runtime one of those, and does this host have it?  of: RUNTIMES_... */
+static __always_inline int runtime_in(__u64 of, __u32 runtime)
+{
+	return runtime < RUNTIME__MAX && (of & runtimes) >> (runtime & 63) & 1;
+}
+
+/* Is this the first use of a runtime's state in the sample?  Then it is to be cleared. */
+static __always_inline int first_use(struct scratch *s, __u32 runtime)
+{
+	__u64 bit = 1ULL << runtime;
+
+	if (s->fresh & bit)
+		return 0;
+	s->fresh |= bit;
+	return 1;
 }
 
 /* Append a word to the record. */

@@ -329,6 +329,27 @@ static long bpf_probe_read_user(void *dst, __u32 size, const void *src)
 	return 0;
 }
 
+/* Words of it: a recording has no others. */
+static long bpf_probe_read_user_str(void *dst, __u32 size, const void *src)
+{
+	__u64 at = (uintptr_t)src, word;
+	char *to = dst;
+	__u32 n = 0;
+
+	while (n < size) {
+		if (bpf_probe_read_user(&word, sizeof(word), (void *)((at + n) & ~7ULL)))
+			return n ? (long)n : -EFAULT;
+		do {
+			to[n] = (char)(word >> 8 * ((at + n) & 7));
+			if (n + 1 == size)
+				to[n] = '\0';
+			if (!to[n++])
+				return n;
+		} while (n < size && ((at + n) & 7));
+	}
+	return n;
+}
+
 static long bpf_probe_read_kernel(void *dst, __u32 size, const void *src)
 {
 	memset(dst, 0, size);

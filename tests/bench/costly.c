@@ -19,8 +19,8 @@
 
 #include "bpf/host.h"
 
-#include "bpf/hotspot.bpf.h"
-#include "bpf/python.bpf.h"
+#include "bpf/hotspot_read.bpf.h"
+#include "bpf/python_read.bpf.h"
 #include "loaderd/bpf.h"
 #include "loaderd/sampling.h"
 #include "tests/live/install_table.h"

@@ -43,6 +43,8 @@ static __always_inline __u32 unwind_noted(struct scratch *s, struct stop *note,
 		f->pc = s->st.pc + (i ? !s->st.exact : in_syscall);
 		f->sp = s->st.sp;
 		reason = step();
+		if (reason == STOP_RUNTIME)
+			reason = managed(reason);
 		f->word = s->words[at];
 		note->n = i + (s->n > at);
 		if (reason != STOP_NOT)

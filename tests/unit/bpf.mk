@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-UNIT += unwind unwind_ends unwind_arm trampoline call_arm owner remember words sampler executed list_files python_step hotspot_step hotspot_arm
+UNIT += unwind unwind_ends unwind_arm trampoline call_arm parts remember words sampler executed list_files python_step hotspot_step hotspot_arm
 unit_words_SRCS := symbolizerd/knowledge/record.c
 UNIT += elements
 STORE := loaderd/store.c common/service.c common/send_fds.c

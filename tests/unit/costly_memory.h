@@ -5,7 +5,7 @@
  * At fixed addresses of this very process, so that a test can walk it on the host and a
  * bench have it sampled.  Pages of HOLES that were never touched are not there for BPF,
  * which cannot wait for them: such a read fails, and costs most of all.
- * To be included after bpf/hotspot.bpf.h and bpf/python.bpf.h.
+ * To be included after bpf/hotspot_read.bpf.h and bpf/python_read.bpf.h.
  */
 #ifndef TESTS_COSTLY_MEMORY_H
 #define TESTS_COSTLY_MEMORY_H

@@ -4,7 +4,7 @@
  * version lays them out
  *
  * The test says where the memory is; what is made lies one behind the other, at
- * multiples of 16.  To be included after bpf/hotspot.bpf.h.
+ * multiples of 16.  To be included after bpf/hotspot_read.bpf.h.
  */
 #ifndef TESTS_HOTSPOT_MEMORY_H
 #define TESTS_HOTSPOT_MEMORY_H

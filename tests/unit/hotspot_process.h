@@ -2,7 +2,7 @@
 /*
  * hotspot_process - a process with HotSpot's code and one frame of it, for tests
  *
- * To be included after bpf/hotspot.bpf.h.
+ * To be included after bpf/hotspot_read.bpf.h.
  */
 #ifndef TESTS_HOTSPOT_PROCESS_H
 #define TESTS_HOTSPOT_PROCESS_H

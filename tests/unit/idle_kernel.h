@@ -17,6 +17,22 @@ long bpf_probe_read_kernel(void *dst, __u32 size, const void *src)
 	return 0;
 }
 
+/* Byte by byte, as a target's memory may end anywhere. */
+long bpf_probe_read_user_str(void *dst, __u32 size, const void *src)
+{
+	char *to = dst;
+
+	for (__u32 n = 0; n < size; n++) {
+		if (bpf_probe_read_user(to + n, 1, (const char *)src + n))
+			return -EFAULT;
+		if (n + 1 == size)
+			to[n] = '\0';
+		if (!to[n])
+			return n + 1;
+	}
+	return size;
+}
+
 long bpf_probe_read_kernel_str(void *dst, __u32 size, const void *src)
 {
 	return bpf_probe_read_kernel(dst, size, src);

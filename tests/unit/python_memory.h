@@ -3,7 +3,7 @@
  * python_memory - CPython's objects in made-up memory, as a version lays them out
  *
  * The test says where the memory is; what is made lies one behind the other, at
- * multiples of 16.  To be included after bpf/python.bpf.h.
+ * multiples of 16.  To be included after bpf/python_read.bpf.h.
  */
 #ifndef TESTS_PYTHON_MEMORY_H
 #define TESTS_PYTHON_MEMORY_H

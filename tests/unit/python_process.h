@@ -2,7 +2,7 @@
 /*
  * python_process - the memory of a process with one thread of CPython, for tests
  *
- * To be included after bpf/python.bpf.h.
+ * To be included after bpf/python_read.bpf.h.
  */
 #ifndef TESTS_PYTHON_PROCESS_H
 #define TESTS_PYTHON_PROCESS_H

@@ -13,6 +13,12 @@
 #define bpf_core_field_exists(type, field)	FLAVOR_IS(type, vm_area_struct___seq)
 #include "bpf/host_kernel.h"
 
+/* Sizes of key and value are those of what it is given. */
+static long machine_update(void *map, const void *key, __u32 key_size, const void *value,
+			   __u32 value_size);
+#define bpf_map_update_elem(map, key, value, flags)			\
+	((void)(flags), machine_update((map), (key), sizeof(*(key)), (value), sizeof(*(value))))
+
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 #pragma GCC diagnostic ignored "-Wsign-compare"
@@ -130,47 +136,36 @@ static void make_mappings(void)
 
 struct entry {
 	void *map;
-	char key[sizeof(struct named_key)], value[sizeof(struct jit_owner)];
+	__u64 key_size;
+	char key[64], value[256];	/* aligned */
 };
 
 static struct entry kept[16384];
 static int n_kept;
 
-static size_t key_size(void *map)
-{
-	if (map == &named)
-		return sizeof(struct named_key);
-	return map == &jits ? sizeof(struct process_id) : sizeof(__u64);
-}
-
 static struct entry *kept_of(void *map, const void *key)
 {
 	for (int i = 0; i < n_kept; i++) {
-		if (kept[i].map == map && !memcmp(kept[i].key, key, key_size(map)))
+		if (kept[i].map == map && !memcmp(kept[i].key, key, kept[i].key_size))
 			return &kept[i];
 	}
 	return NULL;
 }
 
-long bpf_map_update_elem(void *map, const void *key, const void *value, __u64 flags)
+static long machine_update(void *map, const void *key, __u32 key_size, const void *value,
+			   __u32 value_size)
 {
 	struct entry *e = kept_of(map, key);
-	size_t size = sizeof(__u64);
 
-	(void)flags;
-	if (map == &shares)
-		size = sizeof(struct share);
-	else if (map == &jits)
-		size = sizeof(struct jit_owner);
-	else
-		CHECK(map == &asked || map == &named);
+	CHECK(key_size <= sizeof(e->key) && value_size <= sizeof(e->value));
 	if (!e) {
 		CHECK(n_kept < 16384);
 		e = &kept[n_kept++];
 		e->map = map;
-		memcpy(e->key, key, key_size(map));
+		e->key_size = key_size;
+		memcpy(e->key, key, key_size);
 	}
-	memcpy(e->value, value, size);
+	memcpy(e->value, value, value_size);
 	return 0;
 }
 

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "bpf/hotspot.bpf.h"
+#include "bpf/hotspot_read.bpf.h"
 
 #include "tests/unit/hotspot_process.h"
 

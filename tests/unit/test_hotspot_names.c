@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "bpf/hotspot.bpf.h"
+#include "bpf/hotspot_read.bpf.h"
 
 #include "bpf/frame.h"
 #include "bpf/runtime.h"

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "bpf/hotspot.bpf.h"
+#include "bpf/hotspot_read.bpf.h"
 
 #include "tests/unit/any_rule.h"
 #include "tests/unit/hotspot_process.h"

@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "bpf/python.bpf.h"
+#include "bpf/python_read.bpf.h"
 
 #include "tests/unit/python_process.h"
 
@@ -372,20 +372,18 @@ TEST(python_loop_that_was_passed_over)
 		make(v, UINT32_MAX);
 		p = found();
 		entry = py_get(made.frame[FRAMES - 1] + py_layout()->previous);
-		p.passed = entry;
 		if (py_layout()->how != PYTHON_OWNED) {
-			CHECK(!python_entry_frame(&p) && !python_passed_over(&p, ~0ULL));
+			CHECK(!python_entry_frame(&p) && !python_passed_over(&p, entry, ~0ULL));
 			continue;
 		}
 		CHECK_EQ(python_entry_frame(&p), entry);
-		CHECK(python_passed_over(&p, entry + 8));
+		CHECK(python_passed_over(&p, entry, entry + 8));
 		/* looked for once, however often the walk comes here */
 		p.entry += 64;
-		CHECK(!python_passed_over(&p, entry + 8));
+		CHECK(!python_passed_over(&p, entry, entry + 8));
 		p.entry = entry;
-		CHECK(!python_passed_over(&p, entry));
-		p.passed = entry + 8;
-		CHECK(!python_passed_over(&p, entry + 16));
+		CHECK(!python_passed_over(&p, entry, entry));
+		CHECK(!python_passed_over(&p, entry + 8, entry + 16));
 		/* a circle; and what cannot be read */
 		py_put(made.frame[FRAMES - 1] + py_layout()->previous, made.frame[0]);
 		CHECK(!python_entry_frame(&p));

@@ -11,8 +11,9 @@
 
 #include "bpf/host.h"
 
-#include "bpf/hotspot.bpf.h"
-#include "bpf/python.bpf.h"
+#include "bpf/hotspot_read.bpf.h"
+#include "bpf/python_read.bpf.h"
+#include "bpf/parts.h"
 #include "bpf/runtime.h"
 #include "bpf/stop.h"
 #include "symbolizerd/snapshot/walk.h"
@@ -21,10 +22,10 @@
 
 #define TP		(PCS + MIB)
 #define TRIES		60	/* of the search, in each layout */
-/* Reads of a step, at most, and what comes once: names of 64 frames, two searches for the
- * thread. */
+/* What the frames of a runtime may cost together, a step beyond that, and names of 64 frames.
+ * CPython's cost less: a frame, names, two searches for the thread. */
 #define STEP_READS	133ULL	/* of HotSpot's, at most */
-#define HOTSPOT_READS	(STEP_READS * FRAMES_MAX)
+#define HOTSPOT_READS	(READS_SAMPLE + STEP_READS + 64 * 40)
 #define PYTHON_READS	(18 * FRAMES_MAX + 64 * 22 + 2 * 400)
 #define SIGNAL_READS	(17 * FRAMES_MAX)
 

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "bpf/trampoline.bpf.h"
+#include "bpf/python_trampoline.bpf.h"
 
 #define STACK	0x7ffc00000000ULL
 #define CODE	0x500000ULL

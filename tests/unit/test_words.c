@@ -161,6 +161,7 @@ static char kn[1024];			/* the root's: no parent */
 static struct scratch state;
 static struct cpu_counts counted;
 static struct share shared;
+static struct hotspot_vm vm_of_process;
 static union element slab[SLABS][SLAB_ELEMENTS];
 static struct file_entry vdso_entry;
 static int vdso_known;
@@ -333,18 +334,19 @@ long bpf_map_update_elem(void *map, const void *key, const void *value,
 			 __u64 flags)
 {
 	(void)flags;
-	CHECK(map == &asked || map == &shares || map == &named || map == &jits);
-	if (map == &jits)	/* addresses, which stay there */
-		return 0;
-	no_mark(key, map == &named ? sizeof(struct named_key) : 8);
+	if (map == &rt3_vms)
+		memcpy(&vm_of_process, value, sizeof(vm_of_process));
+	if (map != &asked && map != &shares && map != &rt0_named)
+		return 0;	/* of runtimes: addresses, which stay there */
+	no_mark(key, map == &rt0_named ? sizeof(struct named_key) : 8);
 	no_mark(value, map == &shares ? sizeof(struct share) : 8);
-	return map == &named && !below(8) ? -ENOMEM : 0;
+	return map == &rt0_named && !below(8) ? -ENOMEM : 0;
 }
 
 long bpf_map_delete_elem(void *map, const void *key)
 {
-	CHECK(map == &named);
-	no_mark(key, sizeof(struct named_key));
+	if (map == &rt0_named)
+		no_mark(key, sizeof(struct named_key));
 	return 0;
 }
 
@@ -365,10 +367,8 @@ void *bpf_map_lookup_elem(void *map, const void *key)
 		return &counted;
 	if (map == &shares)
 		return &shared;
-	if (map == &named)	/* of HotSpot's it says that it was believed */
+	if (map == &rt0_named)	/* of HotSpot's it says that it was believed */
 		return below(3) || hotspot ? NULL : &long_ago;
-	if (map == &jits)
-		return NULL;
 	if (map == &slabs)
 		return i < SLABS ? slab[i] : NULL;
 	if (map == &files) {
@@ -382,8 +382,7 @@ void *bpf_map_lookup_elem(void *map, const void *key)
 		if (map == slab[s])
 			return i < SLAB_ELEMENTS ? &slab[s][i] : NULL;
 	}
-	CHECK(map == &asked);
-	return NULL;
+	return map == &rt3_vms ? &vm_of_process : NULL;
 }
 
 long bpf_probe_read_user(void *dst, __u32 size, const void *src)

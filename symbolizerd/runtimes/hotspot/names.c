@@ -6,7 +6,7 @@
 #define BPF_HELPER		static
 #define bpf_probe_read_user	names_read_user
 #include "bpf/host.h"
-#include "bpf/hotspot.bpf.h"
+#include "bpf/hotspot_read.bpf.h"
 
 #include "bpf/runtime.h"
 #include "ipc/message_hub.h"

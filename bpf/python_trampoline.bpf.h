@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /*
- * trampoline - the code that CPython makes for profilers that see no Python functions
+ * python_trampoline - the code that CPython makes for profilers that see no Python functions
  *
  * With -X perf (3.12 and later) each function is called through a copy of a few
  * instructions of its own in anonymous memory, which a perf map names: Python/
@@ -8,8 +8,8 @@
  * Since the functions themselves are in the stack, trampolines are left out of it, as if
  * the option was not there.
  */
-#ifndef BPF_TRAMPOLINE_BPF_H
-#define BPF_TRAMPOLINE_BPF_H
+#ifndef BPF_PYTHON_TRAMPOLINE_BPF_H
+#define BPF_PYTHON_TRAMPOLINE_BPF_H
 
 #include "unwind.bpf.h"
 
@@ -55,4 +55,4 @@ static __always_inline int trampoline_step(struct unwind_state *st)
 	return 1;
 }
 
-#endif /* BPF_TRAMPOLINE_BPF_H */
+#endif /* BPF_PYTHON_TRAMPOLINE_BPF_H */
