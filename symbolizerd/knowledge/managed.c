@@ -9,9 +9,9 @@
 
 #include "ipc/message_hub.h"
 #include "ipc/runtimes.h"
+#include "symbolizerd/knowledge/frame_text.h"
 #include "symbolizerd/knowledge/record.h"
-#include "symbolizerd/symbols/frame_text.h"
-#include "symbolizerd/symbols/line_table.h"
+#include "symbolizerd/runtimes/reading.h"
 
 _Static_assert(offsetof(struct managed_function, entry) == 0, "entry comes first");
 _Static_assert(offsetof(struct managed_frame, entry) == 0, "likewise");
@@ -44,7 +44,7 @@ static bool managed_same_function(const void *entry, const void *key)
 	const struct managed_function *f = entry;
 	const struct frame_naming *n = key;
 
-	return f->line == n->line && f->form == n->form &&
+	return f->runtime == n->runtime && f->line == n->line && f->form == n->form &&
 	       f->n_lines == n->n_lines && !strcmp(f->name, n->name) &&
 	       !strcmp(f->full, n->full) && !strcmp(f->file, n->file.s) &&
 	       !memcmp(f->lines, n->lines, n->n_lines);
@@ -52,7 +52,8 @@ static bool managed_same_function(const void *entry, const void *key)
 
 static uint64_t managed_hash_naming(const struct managed *m, const struct frame_naming *n)
 {
-	uint64_t hash = XXH3_64bits_withSeed(n->name, strlen(n->name), m->seed + n->line);
+	uint64_t seed = m->seed + ((uint64_t)n->runtime << 32) + n->line;
+	uint64_t hash = XXH3_64bits_withSeed(n->name, strlen(n->name), seed);
 
 	hash = XXH3_64bits_withSeed(n->full, strlen(n->full), hash);
 	hash = XXH3_64bits_withSeed(n->file.s, n->file.len, hash);
@@ -73,6 +74,7 @@ static void managed_fill(struct managed_function *f, const struct frame_naming *
 	f->lines = (const uint8_t *)at;
 	f->line = n->line;
 	f->form = (uint16_t)n->form;
+	f->runtime = (uint8_t)n->runtime;
 	f->n_lines = (uint16_t)n->n_lines;
 }
 
@@ -182,11 +184,8 @@ static void managed_settle(struct managed *m, uint32_t wanted, uint32_t number)
 
 uint32_t managed_line(const struct managed_function *f, uint32_t at)
 {
-	if (at == MANAGED_AT_START)
-		return f->line;
-	return line_table_line(f->form, f->lines, f->n_lines,
-			       f->n_lines < TEXT_LINES_MAX * TEXT_BYTES,
-			       f->line, at);
+	return reading_line(f->runtime, f->form, f->lines, f->n_lines,
+			    f->n_lines < TEXT_LINES_MAX * TEXT_BYTES, f->line, at);
 }
 
 static void managed_source_name(void *source, const struct frame_place *f,
@@ -277,7 +276,7 @@ static uint32_t managed_own(struct managed *m, const struct managed_key *key)
 	if (key->runtime >= RUNTIME__MAX || key->words[0] >= RUNTIME_OWN)
 		return MANAGED_UNKNOWN;
 	name = runtime_info(key->runtime)->own[key->words[0]];
-	if (!name || !name[0] || !frame_naming_set(&n, name, "", ""))
+	if (!name || !name[0] || !frame_naming_set(&n, key->runtime, name, "", ""))
 		return MANAGED_UNKNOWN;
 	return managed_intern(m, &n, OWNER_UNKNOWN);
 }
@@ -316,7 +315,7 @@ static uint32_t managed_want(struct managed *m, const struct managed_key *key,
 
 	if (!managed_ask_for(m, key, texts, now_ns))
 		return MANAGED_UNKNOWN;
-	frame_texts_read(&texts->of, &naming);
+	frame_texts_read(&texts->of, key->runtime, &naming);
 	number = managed_add(m, &naming, MANAGED_WANTED, texts->owner);
 	if (number == MANAGED_UNKNOWN)
 		return number;
@@ -351,7 +350,7 @@ static void managed_take_lines(struct managed *m, struct managed_frame *f,
 
 	if (!texts->of.n_lines || old->n_lines || !old->name)
 		return;
-	frame_texts_read(&texts->of, &n);
+	frame_texts_read(&texts->of, f->key.runtime, &n);
 	if (!frame_naming_rename(&n, old->name, old->full, old->file))
 		return;
 	if (state == MANAGED_NAMED)
@@ -394,7 +393,7 @@ static uint32_t managed_function_of(struct managed *m,
 	}
 	if (!texts->of.name)
 		return f ? f->function : managed_own(m, key);
-	frame_texts_read(&texts->of, &naming);
+	frame_texts_read(&texts->of, key->runtime, &naming);
 	number = managed_intern(m, &naming, texts->owner);
 	if (!f && number != MANAGED_UNKNOWN)
 		f = managed_new_frame(m, key, texts->owner);
@@ -493,11 +492,11 @@ static void managed_take_name(struct managed *m, struct managed_frame *f,
 	bool named = false;
 
 	if (name->name[0])
-		named = frame_naming_set(&n, name->name, full, name->file);
+		named = frame_naming_set(&n, w->runtime, name->name, full, name->file);
 	if (named)
 		m->read++;
 	else if (w->name[0])
-		named = frame_naming_set(&n, w->name, w->full, w->file);
+		named = frame_naming_set(&n, w->runtime, w->name, w->full, w->file);
 	if (!named) {
 		managed_settle(m, wanted, MANAGED_UNKNOWN);
 		w->state = MANAGED_NAMELESS;

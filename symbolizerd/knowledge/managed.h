@@ -61,7 +61,8 @@ struct managed_function {
 	const uint8_t *lines;	/* table of lines, its beginning; in that piece */
 	uint32_t line;		/* the first one; 0: unknown */
 	uint16_t n_lines;	/* bytes */
-	uint16_t form;		/* enum text_lines; 0: there is none */
+	uint16_t form;		/* of the table; 0: there is none */
+	uint8_t runtime;	/* whose table it is */
 	uint32_t same;		/* our number of the function that it is */
 	uint8_t state;		/* enum managed_state */
 	bool used;		/* while sweeping */

@@ -18,7 +18,7 @@ fuzz_jit_files_SRCS := $(JIT_FILES)
 
 FUZZ += hotspot_names
 fuzz_hotspot_names_SRCS := symbolizerd/runtimes/hotspot/names.c \
-	$(addprefix symbolizerd/symbols/,java_name.c utf8.c frame_names.c process_memory.c) ipc/short_java.c
+	symbolizerd/runtimes/hotspot/reading_name.c $(addprefix symbolizerd/symbols/,utf8.c frame_names.c process_memory.c) ipc/short_java.c
 
 FUZZ += demangle
 fuzz_demangle_SRCS := symbolizerd/symbols/demangle.c ipc/short_name.c ipc/short_java.c

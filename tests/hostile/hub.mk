@@ -25,7 +25,7 @@ hostile_hub_share_LIBS := -lseccomp -lcap-ng
 hostile_hub_lines_SRCS := $(HUB_PEER)
 hostile_hub_lines_LIBS := -lseccomp -lcap-ng
 hostile_hub_workers_SRCS := $(HUB_PEER) $(HUB_OWN) tests/hostile/own_hub.c \
-	$(addprefix symbolizerd/symbols/,index.c index_keep.c lines_build.c frame_text.c line_table.c java_name.c utf8.c frame_names.c line_codes.c) ipc/batch_build.c ipc/short_name.c ipc/short_java.c common/hash_table.c \
+	$(addprefix symbolizerd/symbols/,index.c index_keep.c lines_build.c frame_names.c line_codes.c) $(READING) ipc/batch_build.c ipc/short_name.c ipc/short_java.c common/hash_table.c \
 	common/wire.c common/container.c
 hostile_hub_workers_LIBS := -lxxhash -lseccomp -lcap-ng
 hostile_hub_worker_mutants_SRCS := $(hostile_hub_workers_SRCS) tests/hostile/mutants.c

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Methods' names, from what HotSpot has of them. */
-#include "symbolizerd/symbols/java_name.h"
+#include "symbolizerd/runtimes/hotspot/reading_name.h"
 #include "tests/unit/harness.h"
 
 #include <string.h>
 
-static char name[JAVA_NAME_MAX], full[JAVA_FULL_MAX];
+static char name[TEXT_NAME_MAX], full[TEXT_FULL_MAX];
 
 static const char *full_of(const char *descriptor)
 {
@@ -58,7 +58,7 @@ TEST(java_names_that_are_long)
 		descriptor[n] = '\0';
 		descriptor[0] = '(';
 		java_name(name, full, class, class, descriptor);
-		CHECK(strlen(name) < JAVA_NAME_MAX && strlen(full) < JAVA_FULL_MAX);
+		CHECK(strlen(name) < TEXT_NAME_MAX && strlen(full) < TEXT_FULL_MAX);
 		if (n <= 366)
 			CHECK_EQ(strlen(name), 2 * n + 1);
 	}

@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "bpf/frame.h"
-#include "symbolizerd/symbols/line_table.h"
+#include "bpf/runtime.h"
+#include "symbolizerd/runtimes/reading.h"
 #include "tests/unit/any_rule.h"
 #include "tests/unit/harness.h"
 
@@ -59,7 +60,7 @@ static const struct table {
 
 static uint32_t line_of(const struct table *t, size_t len, bool whole, uint32_t at)
 {
-	return line_table_line(t->form, t->bytes, len, whole, FIRST, at);
+	return reading_line(RUNTIME_PYTHON, t->form, t->bytes, len, whole, FIRST, at);
 }
 
 TEST(line_table_says_what_cpython_says)
@@ -86,7 +87,7 @@ TEST(line_table_knows_its_end)
 		CHECK_EQ(line_of(&tables[i], 0, false, 0), 0);
 	/* a function of one line has no pairs at all */
 	CHECK_EQ(line_of(&tables[0], 0, true, 4), FIRST);
-	CHECK_EQ(line_table_line(99, pairs, sizeof(pairs), true, FIRST, 0), 0);
+	CHECK_EQ(reading_line(RUNTIME_PYTHON, 99, pairs, sizeof(pairs), true, FIRST, 0), 0);
 }
 
 /* HotSpot's: what javac made of the lines 14, 15, 14, 18, 400 at 0, 4, 10, 13, 300. */
@@ -105,6 +106,7 @@ TEST(line_table_of_java)
 		{ 4, 14 }, { 10, 15 }, { 13, 14 }, { 300, 18 }, { 1000, 400 },
 	};
 	uint8_t later[sizeof(java)];
+	uint32_t first = 0;
 	const struct until *u = lines;
 
 	/* since JDK 20 each byte of a number is one more */
@@ -117,17 +119,20 @@ TEST(line_table_of_java)
 	later[12] = (764 - 191) / 64 + 1;
 	for (uint32_t at = 0; at < 1000; at++) {
 		u += at == u->end;
-		CHECK_EQ(line_table_line(LINES_JAVA, java, sizeof(java), true, 0, at), u->line);
-		CHECK_EQ(line_table_line(LINES_JAVA_20, later, sizeof(later), true, 0, at),
+		CHECK_EQ(reading_line(RUNTIME_HOTSPOT, LINES_JAVA, java, sizeof(java), true, 0, at), u->line);
+		CHECK_EQ(reading_line(RUNTIME_HOTSPOT, LINES_JAVA_20, later, sizeof(later), true, 0, at),
 			 u->line);
 	}
-	CHECK_EQ(line_table_length(LINES_JAVA, java, sizeof(java)), sizeof(java) - 2);
-	CHECK_EQ(line_table_length(LINES_JAVA, java, 5), 5);
-	CHECK_EQ(line_table_length(LINES_PAIRS, java, 5), 5);
+	CHECK_EQ(reading_end(RUNTIME_HOTSPOT, LINES_JAVA, java, sizeof(java), &first),
+		 sizeof(java) - 2);
+	CHECK_EQ(first, 14);
+	CHECK_EQ(reading_end(RUNTIME_HOTSPOT, LINES_JAVA, java, 5, &first), 5);
+	CHECK_EQ(reading_end(RUNTIME_HOTSPOT, LINES_PAIRS, java, 5, &first), 5);
+	CHECK_EQ(reading_end(RUNTIME_PYTHON, LINES_JAVA, java, 5, &first), 5);
 	for (size_t len = 0; len < sizeof(java) - 2; len++) {
 		u = lines;
 		for (uint32_t at = 0; at < 1000; at++) {
-			uint32_t line = line_table_line(LINES_JAVA, java, len, false, 0, at);
+			uint32_t line = reading_line(RUNTIME_HOTSPOT, LINES_JAVA, java, len, false, 0, at);
 
 			u += at == u->end;
 			CHECK(!line || line == u->line);
@@ -162,9 +167,25 @@ TEST(line_table_of_any_bytes_ends)
 
 		for (size_t i = 0; i < sizeof(bytes); i++)
 			bytes[i] = (uint8_t)next_random();
-		for (uint32_t form = 0; form < 5; form++)
-			(void)line_table_line(form, bytes, below(sizeof(bytes) + 1),
+		for (uint32_t form = 0; form < 6; form++)
+			(void)reading_line(round % (RUNTIME__MAX + 1), form, bytes, below(sizeof(bytes) + 1),
 					      round & 1, (uint32_t)next_random(),
 					      (uint32_t)below(400));
+	}
+}
+
+/* A form is the language's own: another one's is none. */
+TEST(line_table_of_another_runtime_is_none)
+{
+	char name[TEXT_NAME_MAX], full[TEXT_FULL_MAX];
+
+	CHECK_EQ(reading_line(RUNTIME_HOTSPOT, LINES_PAIRS, pairs, sizeof(pairs), true, FIRST, 4), 0);
+	CHECK_EQ(reading_line(RUNTIME_PYTHON, LINES_JAVA, java, sizeof(java), true, FIRST, 4), 0);
+	for (uint32_t runtime = RUNTIME__MAX; runtime < 64; runtime++) {
+		CHECK_EQ(reading_line(runtime, 1, pairs, sizeof(pairs), true, FIRST, 4), 0);
+		CHECK_EQ(reading_line(runtime, 1, pairs, 0, true, FIRST, MANAGED_AT_START), FIRST);
+		reading_name(runtime, name, full, "a/B", "f", "()V");
+		CHECK_STR(name, "f");
+		CHECK_STR(full, "");
 	}
 }

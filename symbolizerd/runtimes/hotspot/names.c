@@ -10,7 +10,7 @@
 
 #include "bpf/runtime.h"
 #include "ipc/message_hub.h"
-#include "symbolizerd/symbols/java_name.h"
+#include "symbolizerd/runtimes/hotspot/reading_name.h"
 #include "symbolizerd/symbols/utf8.h"
 
 /* The memory that the sampler's functions read: a worker visits one process.  Their calls of
@@ -49,7 +49,7 @@ static bool names_symbol(uint64_t symbol, const struct hotspot_layout *l, bool t
 static bool names_add(const struct hotspot_names *s, const struct hotspot_layout *l,
 		      uint32_t frame, struct frame_names_build *out)
 {
-	char name[JAVA_NAME_MAX], full[JAVA_FULL_MAX];
+	char name[TEXT_NAME_MAX], full[TEXT_FULL_MAX];
 	struct utf8 class, method, signature, file;
 
 	if (!names_symbol(s->klass, l, true, &class) ||

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "symbolizerd/symbols/frame_text.h"
+#include "symbolizerd/knowledge/frame_text.h"
 
 #include <string.h>
-
-#include "symbolizerd/symbols/line_table.h"
 
 bool frame_texts_add(struct frame_texts *t, const __u64 *w)
 {
@@ -50,22 +48,24 @@ static void frame_text_utf8(const __u64 *w, struct utf8 *t)
 		  (const void *)(w + 1), 8 * FRAME_MORE(w[0]));
 }
 
-/* A method of a class, or a function. */
+/* A text that is missing is empty. */
+static const char *frame_text_or_none(const __u64 *w, struct utf8 *t)
+{
+	utf8_begin(t, 0);
+	if (w)
+		frame_text_utf8(w, t);
+	return t->s;
+}
+
 static void frame_texts_name(const struct frame_texts *t, struct frame_naming *n)
 {
-	struct utf8 name, class, signature = { .len = 0 };
+	struct utf8 name, class, signature;
 
 	if (!t->name)
 		return;
-	frame_text_utf8(t->name, &name);
-	if (!t->class) {
-		memcpy(n->name, name.s, name.len + 1);
-		return;
-	}
-	frame_text_utf8(t->class, &class);
-	if (t->signature)
-		frame_text_utf8(t->signature, &signature);
-	java_name(n->name, n->full, class.s, name.s, signature.s);
+	reading_name(n->runtime, n->name, n->full, frame_text_or_none(t->class, &class),
+		     frame_text_or_none(t->name, &name),
+		     frame_text_or_none(t->signature, &signature));
 }
 
 static void frame_texts_lines(const struct frame_texts *t, struct frame_naming *n)
@@ -77,24 +77,22 @@ static void frame_texts_lines(const struct frame_texts *t, struct frame_naming *
 		memcpy(n->lines + n->n_lines, t->lines[i] + 1, bytes);
 		n->n_lines += bytes;
 	}
-	if (n->form != LINES_JAVA && n->form != LINES_JAVA_20)
-		return;
-	/* a method's table says where it ends, and of its first line */
-	n->n_lines = line_table_length(n->form, n->lines, n->n_lines);
-	n->line = line_table_line(n->form, n->lines, n->n_lines, true, 0, 0);
+	if (t->n_lines)
+		n->n_lines = reading_end(n->runtime, n->form, n->lines, n->n_lines, &n->line);
 }
 
 /* Without a table of lines. */
-static void frame_naming_clear(struct frame_naming *n)
+static void frame_naming_clear(struct frame_naming *n, uint32_t runtime)
 {
+	n->runtime = runtime;
 	n->name[0] = n->full[0] = n->file.s[0] = '\0';
 	n->file.len = n->n_lines = 0;
 	n->form = n->line = 0;
 }
 
-void frame_texts_read(const struct frame_texts *t, struct frame_naming *ret)
+void frame_texts_read(const struct frame_texts *t, uint32_t runtime, struct frame_naming *ret)
 {
-	frame_naming_clear(ret);
+	frame_naming_clear(ret, runtime);
 	if (t->name)
 		ret->line = (uint32_t)FRAME_PLACE(t->name[0]);
 	frame_texts_name(t, ret);
@@ -118,9 +116,9 @@ bool frame_naming_rename(struct frame_naming *n, const char *name, const char *f
 	return true;
 }
 
-bool frame_naming_set(struct frame_naming *ret, const char *name, const char *full,
-		      const char *file)
+bool frame_naming_set(struct frame_naming *ret, uint32_t runtime, const char *name,
+		      const char *full, const char *file)
 {
-	frame_naming_clear(ret);
+	frame_naming_clear(ret, runtime);
 	return frame_naming_rename(ret, name, full, file);
 }

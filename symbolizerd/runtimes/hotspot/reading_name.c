@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "symbolizerd/symbols/java_name.h"
+#include "symbolizerd/runtimes/hotspot/reading_name.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static void java_put_str(struct java_out *o, const char *s)
 /* A class by its path, of n bytes. */
 static void java_class(struct java_out *o, const char *s, size_t n)
 {
-	char class[JAVA_FULL_MAX];
+	char class[TEXT_FULL_MAX];
 
 	if (n > sizeof(class))
 		n = sizeof(class);
@@ -85,11 +85,11 @@ static const char *java_type(struct java_out *o, const char *s)
 	return s;
 }
 
-void java_name(char name[JAVA_NAME_MAX], char full[JAVA_FULL_MAX],
+void java_name(char name[TEXT_NAME_MAX], char full[TEXT_FULL_MAX],
 	       const char *class, const char *method, const char *descriptor)
 {
-	struct java_out n = { name, 0, JAVA_NAME_MAX };
-	struct java_out f = { full, 0, JAVA_FULL_MAX };
+	struct java_out n = { name, 0, TEXT_NAME_MAX };
+	struct java_out f = { full, 0, TEXT_FULL_MAX };
 	const char *s = descriptor;
 
 	full[0] = '\0';

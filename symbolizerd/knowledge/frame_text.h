@@ -5,20 +5,16 @@
  * A record has them as FRAME_TEXT (bpf/frame.h).  All is foreign: what is no text becomes
  * characters that show it, and a name that is too long is cut.
  */
-#ifndef SYMBOLIZERD_SYMBOLS_FRAME_TEXT_H
-#define SYMBOLIZERD_SYMBOLS_FRAME_TEXT_H
+#ifndef SYMBOLIZERD_KNOWLEDGE_FRAME_TEXT_H
+#define SYMBOLIZERD_KNOWLEDGE_FRAME_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "bpf/frame.h"
-#include "symbolizerd/symbols/java_name.h"
+#include "symbolizerd/runtimes/reading.h"
 #include "symbolizerd/symbols/utf8.h"
-
-/* Bytes of a name and of a full name, with the NUL. */
-#define TEXT_NAME_MAX	JAVA_NAME_MAX
-#define TEXT_FULL_MAX	JAVA_FULL_MAX
 
 /* The texts of the next frame (borrowed), each NULL if there is none. */
 struct frame_texts {
@@ -32,7 +28,8 @@ struct frame_naming {
 	char full[TEXT_FULL_MAX];	/* with parameters; "": as .name */
 	struct utf8 file;		/* "": unknown */
 	uint32_t line;			/* the first one; 0: unknown */
-	uint32_t form;			/* of .lines, enum text_lines; 0: there are none */
+	uint32_t runtime;		/* whose function it is: how lines are read */
+	uint32_t form;			/* of .lines; 0: there are none */
 	size_t n_lines;			/* bytes */
 	uint8_t lines[TEXT_LINES_MAX * TEXT_BYTES];
 };
@@ -48,14 +45,15 @@ bool frame_texts_any(const struct frame_texts *t);
  * signature. */
 bool frame_texts_whole(const struct frame_texts *t, bool qualified);
 
-void frame_texts_read(const struct frame_texts *t, struct frame_naming *ret);
+/* What they say of a function of this runtime. */
+void frame_texts_read(const struct frame_texts *t, uint32_t runtime, struct frame_naming *ret);
 
 /* Give it these names; its lines stay.  False: they are too long, and nothing changed. */
 bool frame_naming_rename(struct frame_naming *n, const char *name, const char *full,
 			 const char *file);
 
 /* The same without lines.  False: all is empty. */
-bool frame_naming_set(struct frame_naming *ret, const char *name, const char *full,
-		      const char *file);
+bool frame_naming_set(struct frame_naming *ret, uint32_t runtime, const char *name,
+		      const char *full, const char *file);
 
-#endif /* SYMBOLIZERD_SYMBOLS_FRAME_TEXT_H */
+#endif /* SYMBOLIZERD_KNOWLEDGE_FRAME_TEXT_H */
