@@ -59,7 +59,7 @@ trifold-start_SRCS := cli/start/main.c cli/supervisor/ask.c cli/supervisor/progr
 trifold-loaderd_SRCS := $(wildcard loaderd/*.c) $(IPC) $(COMMON)
 trifold-loaderd_LIBS := -lbpf -lseccomp -lcap-ng
 trifold-symbolizerd_SRCS := $(wildcard symbolizerd/*.c symbolizerd/*/*.c symbolizerd/*/*/*.c) \
-	$(IPC) ipc/batch.c ipc/batch_build.c ipc/short_name.c ipc/short_java.c common/hash_table.c \
+	$(IPC) ipc/batch.c ipc/batch_build.c ipc/short_name.c ipc/short_method.c common/hash_table.c \
 	ipc/fdpass.c common/wire.c common/container.c common/buffer.c common/read_all.c $(COMMON) $(MORE)
 trifold-symbolizerd_LIBS := -llzma -ldw -lelf -lz -lxxhash -lnettle -liberty -lseccomp -lcap-ng
 trifold-exporterd_SRCS := $(wildcard exporterd/*.c) $(OTLP) common/hash_table.c common/pairs.c $(IPC) ipc/batch.c ipc/counter_table.c common/read_all.c $(COMMON) $(MORE)
@@ -67,7 +67,7 @@ trifold-exporterd_GEN  := profile/formats/otlp.pb-c.c
 trifold-exporterd_LIBS := -lcurl -lprotobuf-c -lxxhash -lz -lzstd -lseccomp -lcap-ng
 trifold_SRCS := $(filter-out $(addprefix cli/,$(addprefix supervisor/,main.c supervise.c programs.c) start/main.c), \
 	$(wildcard cli/*.c cli/*/*.c profile/*.c profile/*/*.c)) \
-	$(addprefix viewer/server/,decode.c decode_frames.c names.c) ipc/short_name.c ipc/short_java.c common/read_all.c common/page_key.c common/listen.c common/protobuf.c common/buffer.c \
+	$(addprefix viewer/server/,decode.c decode_frames.c names.c) ipc/short_name.c ipc/short_method.c common/read_all.c common/page_key.c common/listen.c common/protobuf.c common/buffer.c \
 	common/json.c common/pairs.c common/wait_status.c ipc/fdpass.c ipc/hub_client.c $(IPC) \
 	ipc/batch.c ipc/batch_build.c common/hash_table.c ipc/counter_table.c common/container.c $(COMMON) $(MORE)
 trifold_GEN  := viewer/server/otlp_in.pb-c.c profile/formats/page.o.c $(addprefix packaging/completion/,bash.o.c zsh.o.c fish.o.c)

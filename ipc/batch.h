@@ -118,7 +118,7 @@ struct batch_resource {			/* a process */
 					 * ".service", or what a request calls
 					 * its service; 0 none */
 	uint32_t comm;			/* string: the name of its main thread, and what an
-					 * interpreter runs: "python3 job.py" */
+					 * interpreter runs: "interpreter job.x" */
 	uint32_t kernel;		/* 1: a kernel thread */
 	uint32_t pad;
 	uint64_t start_ns;		/* CLOCK_REALTIME */

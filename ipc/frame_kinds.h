@@ -41,9 +41,9 @@ enum name_form {
 	NAME_SYMBOL,		/* of an ELF file or the kernel: its version, and what compilers
 				 * append */
 	NAME_DEMANGLED,		/* a demangler wrote it: parameters and so on too */
-	NAME_GO,		/* what compilers append with a number: of C functions in a
-				 * program of Go */
-	NAME_JAVA,		/* parameters, and what is another in each run (short_java.h) */
+	NAME_NUMBERED,		/* what compilers append with a number: of C functions in a
+				 * program of a language whose own names have dots */
+	NAME_METHOD,		/* parameters, and what is another in each run (short_method.h) */
 	NAME_GIVEN,		/* nothing */
 	NAME__FORMS
 };

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "ipc/short_java.h"
+#include "ipc/short_method.h"
 
 #define NESTED_MAX	256	/* brackets within brackets that are left out */
 #define NO_PLACE	SIZE_MAX
@@ -110,9 +110,9 @@ static size_t short_name_stem(const char *s, size_t len, enum name_form form)
 {
 	size_t stem, end;
 
-	if (form == NAME_GIVEN || form == NAME_JAVA)
+	if (form == NAME_GIVEN || form == NAME_METHOD)
 		return len;
-	if (form != NAME_GO)
+	if (form != NAME_NUMBERED)
 		len = short_name_unversioned(s, len);
 	stem = len;
 	end = len;
@@ -125,7 +125,7 @@ static size_t short_name_stem(const char *s, size_t len, enum name_form form)
 			break;
 		n = (size_t)(s + end - dot - 1);
 		end = (size_t)(dot - s);
-		if (form == NAME_GO && !numbered && !short_name_digits(dot + 1, n))
+		if (form == NAME_NUMBERED && !numbered && !short_name_digits(dot + 1, n))
 			break;	/* "main.cold" is a function */
 		if (short_name_appended(dot + 1, n, numbered))
 			stem = end;
@@ -466,14 +466,14 @@ static bool short_name_has_arguments(const char *s, size_t len)
 	return false;
 }
 
-static const char *short_name_java(const char *s, size_t len, char buf[SHORT_NAME_MAX],
+static const char *short_name_method(const char *s, size_t len, char buf[SHORT_NAME_MAX],
 				   size_t *ret_len)
 {
-	size_t whole = short_java_parameters(s, len);
+	size_t whole = short_method_parameters(s, len);
 
 	if (whole > SHORT_NAME_MAX)
 		return short_name_of(s, whole, NAME_GIVEN, buf, ret_len);
-	*ret_len = short_java(s, whole, buf);
+	*ret_len = short_method(s, whole, buf);
 	if (*ret_len && *ret_len != whole)
 		return buf;
 	*ret_len = whole;
@@ -485,8 +485,8 @@ const char *short_name(const char *s, size_t len, enum name_form form,
 {
 	const char *name;
 
-	if (form == NAME_JAVA)
-		return short_name_java(s, len, buf, ret_len);
+	if (form == NAME_METHOD)
+		return short_name_method(s, len, buf, ret_len);
 	if (form == NAME_SYMBOL && short_name_has_arguments(s, short_name_stem(s, len, form)))
 		form = NAME_DEMANGLED;
 	if ((form != NAME_SYMBOL && form != NAME_DEMANGLED) || len <= STUB_LEN ||

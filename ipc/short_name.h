@@ -15,7 +15,7 @@
  * distinguishes a stub from the function that it calls (f@plt) stays.
  *
  * All other names are as a program or its runtime gave them: "main.cold" is a function
- * of Go's, "transform /app/node_modules/@babel/core/x.js:20:19" one of a JIT's perf map.
+ * cold of a package, "transform /app/node_modules/@babel/core/x.js:20:19" one of a JIT's perf map.
  */
 #ifndef IPC_SHORT_NAME_H
 #define IPC_SHORT_NAME_H

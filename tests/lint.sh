@@ -27,4 +27,5 @@ check "nothing unfinished is marked in the sources" \
 	"$(grep -nwE 'TODO|FIXME|XXX' $(echo "$src" | grep -E '\.[ch]$'))"
 tests/lint_arrows.py
 tests/lint_names.py
+tests/lint_languages.py
 tests/lint_plain.py

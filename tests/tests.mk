@@ -17,7 +17,7 @@ INSTALL_TABLE := tests/live/install_table.c loaderd/elements.c loaderd/store.c c
 	$(addprefix symbolizerd/tables/,tables.c rules.c slabs.c worker_table.c owners.c)
 # what the hub reads of texts in records, by all languages
 READING := symbolizerd/knowledge/frame_text.c symbolizerd/symbols/utf8.c symbolizerd/runtimes/reading.c \
-	$(wildcard symbolizerd/runtimes/*/reading*.c) ipc/short_java.c
+	$(wildcard symbolizerd/runtimes/*/reading*.c) ipc/short_method.c
 include $(wildcard tests/unit/*.mk tests/fuzz/*.mk tests/hostile/*.mk) tests/runtimes/runtimes.mk
 # test_source FOLDER, FILE: without .c; of a language in its own folder
 test_source = $(patsubst %.c,%,$(firstword $(wildcard tests/$(1)/$(2).c tests/runtimes/*/$(1)/$(2).c)))

@@ -59,8 +59,8 @@ enum otlp_per {
  * and no function: a receiver with symbols finds it by the build ID.
  *
  * .bare: nor has native code with a name, nor files and lines.  Code in a file
- * without any ID keeps its names, and so does code of the kernel, of Go and in no
- * file, which no receiver could name.
+ * without any ID keeps its names, and so does code of the kernel, of a kind of its own
+ * (enum batch_frame_kind) and in no file, which no receiver could name.
  *
  * .per: of what there is a resource, with a profile.  Where it is no process, samples
  * have process.pid and process.executable.name, and container.id where the resource has

@@ -74,8 +74,8 @@ size_t process_path_len(const char *path, size_t len);
  * host's, or none of the two is. */
 void process_set_path(struct process *p, const char *path, size_t len, bool host);
 
-/* Is it called as its executable is, which is an interpreter's then?  "python3" is
- * python3.11's. */
+/* Is it called as its executable is, which is an interpreter's then?  "name3" is that of
+ * name3.11, too. */
 bool process_has_exe_name(const struct process *p);
 
 static inline struct process *processes_get(const struct processes *p,

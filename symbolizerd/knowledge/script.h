@@ -2,7 +2,7 @@
 /*
  * script - which program an interpreter runs
  *
- * A process is called python3.11 or java, whatever it runs.  What it runs is in its
+ * A process is called as its interpreter is, whatever it runs.  What it runs is in its
  * stacks: the outermost frame of the language is the program's own, in its file or its
  * class.  The command line would say it too, but is not read: it holds secrets.  Nothing
  * is known of a program of which no sample was in its main thread.

@@ -277,7 +277,7 @@ static int jitdump_open(struct jitdump *d)
 	    header != HEADER_BYTES)
 		return -EPROTO;
 	machine = jitdump_u32(d, p + 12);
-	/* CPython 3.13 writes 0 */
+	/* an interpreter with a JIT for several machines writes 0 */
 	if (machine != MACHINE && machine != EM_NONE)
 		return -EPROTO;
 	return 0;

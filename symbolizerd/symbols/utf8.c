@@ -122,7 +122,7 @@ static uint32_t utf8_bits(const uint8_t *p, size_t len)
 	return c;
 }
 
-/* JVMS 4.4.7: NUL has two bytes, and each surrogate of a pair has three. */
+/* NUL has two bytes, and each surrogate of a pair has three. */
 static uint32_t utf8_read_modified(const uint8_t *p, size_t n, size_t *used)
 {
 	uint32_t c;

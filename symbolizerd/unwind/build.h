@@ -5,7 +5,7 @@
  * Its sources, each only for code that earlier ones do not cover: .eh_frame (found
  * by its section, or through PT_GNU_EH_FRAME); known code (known.h); tables of
  * runtimes; .debug_frame of the file, or of its debug file.  .debug_frame comes
- * last: for Go code it does not say where frame pointers are.
+ * last: for code with tables of its own it does not say where frame pointers are.
  */
 #ifndef SYMBOLIZERD_UNWIND_BUILD_H
 #define SYMBOLIZERD_UNWIND_BUILD_H

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 FUZZ += elf_file cfi_walk symbol_index frame_names
-fuzz_elf_file_SRCS := $(sort $(ELF_VISIT) ipc/short_name.c ipc/short_java.c)
+fuzz_elf_file_SRCS := $(sort $(ELF_VISIT) ipc/short_name.c ipc/short_method.c)
 fuzz_elf_file_LIBS := $(ELF_VISIT_LIBS)
 fuzz_cfi_walk_SRCS := $(CFI)
 fuzz_symbol_index_SRCS := symbolizerd/symbols/index.c symbolizerd/symbols/index_keep.c symbolizerd/symbols/lines_build.c common/hash_table.c
@@ -18,10 +18,10 @@ fuzz_jit_files_SRCS := $(JIT_FILES)
 
 FUZZ += hotspot_names
 fuzz_hotspot_names_SRCS := symbolizerd/runtimes/hotspot/names.c \
-	symbolizerd/runtimes/hotspot/reading_name.c $(addprefix symbolizerd/symbols/,utf8.c frame_names.c process_memory.c) ipc/short_java.c
+	symbolizerd/runtimes/hotspot/reading_name.c $(addprefix symbolizerd/symbols/,utf8.c frame_names.c process_memory.c) ipc/short_method.c
 
 FUZZ += demangle
-fuzz_demangle_SRCS := symbolizerd/symbols/demangle.c ipc/short_name.c ipc/short_java.c
+fuzz_demangle_SRCS := symbolizerd/symbols/demangle.c ipc/short_name.c ipc/short_method.c
 fuzz_demangle_LIBS := -liberty
 
 FUZZ += dwarf_places

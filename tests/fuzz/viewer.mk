@@ -2,7 +2,7 @@
 FUZZ += otlp_decode
 fuzz_otlp_decode_SRCS := viewer/server/decode.c viewer/server/decode_frames.c viewer/server/names.c \
 	viewer/server/body.c common/buffer.c viewer/server/otlp_in.pb-c.c ipc/batch.c ipc/batch_build.c \
-	ipc/short_name.c ipc/short_java.c profile/profile.c common/hash_table.c
+	ipc/short_name.c ipc/short_method.c profile/profile.c common/hash_table.c
 fuzz_otlp_decode_LIBS := -lprotobuf-c -lz -lzstd -lxxhash
 
 # VIEWER_STORE: tests/unit/viewer.mk

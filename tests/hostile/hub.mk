@@ -25,7 +25,7 @@ hostile_hub_share_LIBS := -lseccomp -lcap-ng
 hostile_hub_lines_SRCS := $(HUB_PEER)
 hostile_hub_lines_LIBS := -lseccomp -lcap-ng
 hostile_hub_workers_SRCS := $(HUB_PEER) $(HUB_OWN) tests/hostile/own_hub.c \
-	$(addprefix symbolizerd/symbols/,index.c index_keep.c lines_build.c frame_names.c line_codes.c) $(READING) ipc/batch_build.c ipc/short_name.c ipc/short_java.c common/hash_table.c \
+	$(addprefix symbolizerd/symbols/,index.c index_keep.c lines_build.c frame_names.c line_codes.c) $(READING) ipc/batch_build.c ipc/short_name.c ipc/short_method.c common/hash_table.c \
 	common/wire.c common/container.c
 hostile_hub_workers_LIBS := -lxxhash -lseccomp -lcap-ng
 hostile_hub_worker_mutants_SRCS := $(hostile_hub_workers_SRCS) tests/hostile/mutants.c
@@ -50,7 +50,7 @@ hostile_confine_symbolizerd_LIBS := -lseccomp -lcap-ng
 HOSTILE += process_jobs
 hostile_process_jobs_SRCS := $(sort $(HUB_PEER) $(filter-out symbolizerd/runtimes/table.c,$(ELF_VISIT)) \
 	$(wildcard symbolizerd/worker/*.c) $(wildcard symbolizerd/jobs/*.c) symbolizerd/knowledge/cpu_share.c \
-	$(addprefix symbolizerd/knowledge/,executable.c file_symbols.c owner_cache.c read_again.c user_share.c) symbolizerd/elf/debugdata.c symbolizerd/tables/owners.c ipc/short_name.c ipc/short_java.c)
+	$(addprefix symbolizerd/knowledge/,executable.c file_symbols.c owner_cache.c read_again.c user_share.c) symbolizerd/elf/debugdata.c symbolizerd/tables/owners.c ipc/short_name.c ipc/short_method.c)
 hostile_process_jobs_LIBS := -llzma -lz $(ELF_VISIT_LIBS) -lseccomp -lcap-ng
 
 # the real zygote and workers, and a hub that lies

@@ -19,7 +19,7 @@ unit_debug_paths_SRCS := symbolizerd/knowledge/debug_paths.c
 unit_symbolize_SRCS := symbolizerd/hub/symbolize.c symbolizerd/knowledge/script.c symbolizerd/knowledge/source_lines.c symbolizerd/knowledge/line_store.c symbolizerd/symbols/line_codes.c symbolizerd/knowledge/user_share.c symbolizerd/knowledge/cpu_share.c symbolizerd/knowledge/jit.c symbolizerd/knowledge/jit_early.c symbolizerd/symbols/frame_names.c symbolizerd/knowledge/managed.c symbolizerd/knowledge/visits.c symbolizerd/knowledge/owner_cache.c $(READING) symbolizerd/knowledge/executable.c symbolizerd/knowledge/file_symbols.c symbolizerd/knowledge/read_again.c \
 	symbolizerd/tables/owners.c \
 	symbolizerd/knowledge/ksym.c symbolizerd/symbols/index.c symbolizerd/symbols/index_keep.c symbolizerd/symbols/lines_build.c common/wire.c \
-	ipc/batch.c ipc/batch_build.c ipc/short_name.c ipc/short_java.c common/hash_table.c common/log.c
+	ipc/batch.c ipc/batch_build.c ipc/short_name.c ipc/short_method.c common/hash_table.c common/log.c
 unit_symbolize_LIBS := -lxxhash
 unit_cpu_share_SRCS := symbolizerd/knowledge/cpu_share.c
 UNIT += script
@@ -58,10 +58,10 @@ unit_jit_again_SRCS := $(unit_jit_SRCS)
 unit_jit_again_LIBS := $(unit_jit_LIBS)
 UNIT += clock_jumps
 unit_clock_jumps_SRCS := symbolizerd/knowledge/source_lines.c symbolizerd/knowledge/line_store.c symbolizerd/symbols/line_codes.c symbolizerd/knowledge/user_share.c symbolizerd/knowledge/cpu_share.c $(addprefix symbolizerd/knowledge/,knowledge.c managed.c visits.c owner_cache.c record.c trace.c process.c script.c debug_files.c executable.c file_symbols.c read_again.c ksym.c cgroup.c samples.c ledger.c own.c batches.c jit.c jit_early.c) $(addprefix symbolizerd/hub/,interval.c intake.c symbolize.c) $(TABLES) symbolizerd/symbols/index.c symbolizerd/symbols/index_keep.c symbolizerd/symbols/lines_build.c symbolizerd/symbols/frame_names.c $(READING) \
-	ipc/batch.c ipc/batch_build.c ipc/short_name.c ipc/short_java.c ipc/counters.c ipc/message.c ipc/rules.c common/wire.c common/container.c common/log.c
+	ipc/batch.c ipc/batch_build.c ipc/short_name.c ipc/short_method.c ipc/counters.c ipc/message.c ipc/rules.c common/wire.c common/container.c common/log.c
 unit_clock_jumps_LIBS := -lxxhash -Wl,--wrap=clock_gettime
 UNIT += line_table java_name
-unit_java_name_SRCS := symbolizerd/runtimes/hotspot/reading_name.c ipc/short_java.c
+unit_java_name_SRCS := symbolizerd/runtimes/hotspot/reading_name.c ipc/short_method.c
 unit_line_table_SRCS := $(READING)
 UNIT += managed_visits
 unit_managed_visits_SRCS := $(unit_managed_SRCS)

@@ -25,4 +25,4 @@ UNIT += counter_table frame_kinds hub_client
 unit_hub_client_SRCS := tests/hostile/mutants.c ipc/hub_client.c ipc/conn.c common/send_fds.c ipc/message.c ipc/rules.c ipc/sealed.c ipc/counters.c
 unit_counter_table_SRCS := ipc/counter_table.c ipc/counters.c
 UNIT += short_name
-unit_short_name_SRCS := ipc/short_name.c ipc/short_java.c
+unit_short_name_SRCS := ipc/short_name.c ipc/short_method.c

@@ -2,7 +2,7 @@
 # the sampler on the host, over recordings (tests/recordings/)
 SNAPSHOT := $(filter-out %/taking.c %/core.c,$(wildcard symbolizerd/snapshot/*.c)) $(addprefix symbolizerd/knowledge/,managed.c user_share.c visits.c owner_cache.c record.c) \
 	symbolizerd/symbols/frame_names.c $(READING) symbolizerd/unwind/table.c symbolizerd/tables/owners.c \
-	ipc/short_java.c common/buffer.c common/read_all.c common/hash_table.c
+	ipc/short_method.c common/buffer.c common/read_all.c common/hash_table.c
 UNIT += recordings
 unit_recordings_SRCS := $(SNAPSHOT)
 unit_recordings_LIBS := -lz -lxxhash

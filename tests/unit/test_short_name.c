@@ -211,13 +211,13 @@ TEST(names_that_are_no_symbols_stay)
 
 TEST(go_names_end_as_functions_do)
 {
-	CHECK(is_as("main.cold", NAME_GO, "main.cold"));
-	CHECK(is_as("main.f.localalias", NAME_GO, "main.f.localalias"));
-	CHECK(is_as("a.test/@v/b.f", NAME_GO, "a.test/@v/b.f"));
-	CHECK(is_as("main.main.func1.2", NAME_GO, "main.main.func1.2"));
+	CHECK(is_as("main.cold", NAME_NUMBERED, "main.cold"));
+	CHECK(is_as("main.f.localalias", NAME_NUMBERED, "main.f.localalias"));
+	CHECK(is_as("a.test/@v/b.f", NAME_NUMBERED, "a.test/@v/b.f"));
+	CHECK(is_as("main.main.func1.2", NAME_NUMBERED, "main.main.func1.2"));
 	/* of C: cgo's */
-	CHECK(is_as("f.part.0", NAME_GO, "f"));
-	CHECK(is_as("f.constprop.0.isra.0", NAME_GO, "f"));
+	CHECK(is_as("f.part.0", NAME_NUMBERED, "f"));
+	CHECK(is_as("f.constprop.0.isra.0", NAME_NUMBERED, "f"));
 	CHECK(is_as("void a::f<int>(int)", NAME_DEMANGLED, "a::f<...>"));
 }
 
@@ -237,27 +237,27 @@ TEST(a_version_is_a_word)
 
 TEST(java_names_are_the_same_in_each_run)
 {
-	CHECK(is_as("a.B.f(int, long)", NAME_JAVA, "a.B.f"));
-	CHECK(is_as("a.B.is whole (again)", NAME_JAVA, "a.B.is whole (again)"));
-	CHECK(is_as("a.B$$Lambda$14/0x0000000800c03000.run(int)", NAME_JAVA, "a.B$$Lambda.run"));
-	CHECK(is_as("a.B$$Lambda$14.run", NAME_JAVA, "a.B$$Lambda.run"));
-	CHECK(is_as("a.B$$Lambda$14+0x00007f00.run", NAME_JAVA, "a.B$$Lambda.run"));
-	CHECK(is_as("a.B$$Lambda$14/1834188994.run", NAME_JAVA, "a.B$$Lambda.run"));
-	CHECK(is_as("a/B$$Lambda$14/C.run", NAME_JAVA, "a/B$$Lambda/C.run"));
-	CHECK(is_as("a.B$$Lambda/0x00007f00.run", NAME_JAVA, "a.B$$Lambda.run"));
-	CHECK(is_as("a.LambdaForm$MH/0x0800.invoke", NAME_JAVA, "a.LambdaForm$MH.invoke"));
-	CHECK(is_as("jdk.internal.reflect.GeneratedMethodAccessor7.invoke", NAME_JAVA,
+	CHECK(is_as("a.B.f(int, long)", NAME_METHOD, "a.B.f"));
+	CHECK(is_as("a.B.is whole (again)", NAME_METHOD, "a.B.is whole (again)"));
+	CHECK(is_as("a.B$$Lambda$14/0x0000000800c03000.run(int)", NAME_METHOD, "a.B$$Lambda.run"));
+	CHECK(is_as("a.B$$Lambda$14.run", NAME_METHOD, "a.B$$Lambda.run"));
+	CHECK(is_as("a.B$$Lambda$14+0x00007f00.run", NAME_METHOD, "a.B$$Lambda.run"));
+	CHECK(is_as("a.B$$Lambda$14/1834188994.run", NAME_METHOD, "a.B$$Lambda.run"));
+	CHECK(is_as("a/B$$Lambda$14/C.run", NAME_METHOD, "a/B$$Lambda/C.run"));
+	CHECK(is_as("a.B$$Lambda/0x00007f00.run", NAME_METHOD, "a.B$$Lambda.run"));
+	CHECK(is_as("a.LambdaForm$MH/0x0800.invoke", NAME_METHOD, "a.LambdaForm$MH.invoke"));
+	CHECK(is_as("jdk.internal.reflect.GeneratedMethodAccessor7.invoke", NAME_METHOD,
 		    "jdk.internal.reflect.GeneratedMethodAccessor.invoke"));
-	CHECK(is_as("jdk.proxy2.$Proxy9.f(a)", NAME_JAVA, "jdk.proxy.$Proxy.f"));
-	CHECK(is_as("$Proxy9.f", NAME_JAVA, "$Proxy.f"));
+	CHECK(is_as("jdk.proxy2.$Proxy9.f(a)", NAME_METHOD, "jdk.proxy.$Proxy.f"));
+	CHECK(is_as("$Proxy9.f", NAME_METHOD, "$Proxy.f"));
 	/* the program's own */
-	CHECK(is_as("a.B$1.f", NAME_JAVA, "a.B$1.f"));
-	CHECK(is_as("a.B.lambda$f$0", NAME_JAVA, "a.B.lambda$f$0"));
-	CHECK(is_as("a.B$$Lambda$14b.f", NAME_JAVA, "a.B$$Lambda$14b.f"));
-	CHECK(is_as("a.B$Proxy9.f", NAME_JAVA, "a.B$Proxy9.f"));
-	CHECK(is_as("a.jdk.proxy2.f", NAME_JAVA, "a.jdk.proxy2.f"));
-	CHECK(is_as("+0x12", NAME_JAVA, "+0x12"));
-	CHECK(is_as("a.B+0xyz.f", NAME_JAVA, "a.B+0xyz.f"));
+	CHECK(is_as("a.B$1.f", NAME_METHOD, "a.B$1.f"));
+	CHECK(is_as("a.B.lambda$f$0", NAME_METHOD, "a.B.lambda$f$0"));
+	CHECK(is_as("a.B$$Lambda$14b.f", NAME_METHOD, "a.B$$Lambda$14b.f"));
+	CHECK(is_as("a.B$Proxy9.f", NAME_METHOD, "a.B$Proxy9.f"));
+	CHECK(is_as("a.jdk.proxy2.f", NAME_METHOD, "a.jdk.proxy2.f"));
+	CHECK(is_as("+0x12", NAME_METHOD, "+0x12"));
+	CHECK(is_as("a.B+0xyz.f", NAME_METHOD, "a.B+0xyz.f"));
 }
 
 TEST(long_ones_are_cut)

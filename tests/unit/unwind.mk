@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 RUNTIMES := $(wildcard symbolizerd/runtimes/*.c symbolizerd/runtimes/*/*.c) \
 	$(addprefix symbolizerd/symbols/,lines_build.c utf8.c frame_names.c process_memory.c) \
-	ipc/short_java.c common/hash_table.c
+	ipc/short_method.c common/hash_table.c
 UNWIND := $(patsubst %,symbolizerd/%,elf/eh_frame_hdr.c elf/elf_file.c elf/elf_symbols.c unwind/build.c unwind/cfi.c \
 	unwind/cfi_program.c unwind/cfi_rule.c unwind/known.c unwind/table.c \
 	elf/file_id.c) common/wire.c $(RUNTIMES)
@@ -58,7 +58,7 @@ unit_hotspot_SRCS := $(sort $(UNWIND) $(SYMBOLS))
 unit_hotspot_LIBS := -lelf -lnettle -liberty -lxxhash
 UNIT += hotspot_names
 unit_hotspot_names_SRCS := symbolizerd/runtimes/hotspot/names.c \
-	symbolizerd/runtimes/hotspot/reading_name.c $(addprefix symbolizerd/symbols/,utf8.c frame_names.c process_memory.c) ipc/short_java.c
+	symbolizerd/runtimes/hotspot/reading_name.c $(addprefix symbolizerd/symbols/,utf8.c frame_names.c process_memory.c) ipc/short_method.c
 unit_runtimes_SRCS := $(sort $(UNWIND) $(SYMBOLS))
 unit_runtimes_LIBS := -lelf -lnettle -liberty -lxxhash
 unit_go_SRCS := $(sort $(UNWIND) $(SYMBOLS))

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "ipc/short_java.h"
+#include "ipc/short_method.h"
 
 struct java_out {
 	char *s;
@@ -32,7 +32,7 @@ static void java_class(struct java_out *o, const char *s, size_t n)
 
 	if (n > sizeof(class))
 		n = sizeof(class);
-	n = short_java(s, n, class);
+	n = short_method(s, n, class);
 	for (size_t i = 0; i < n; i++)
 		java_put(o, class[i] == '/' ? "." : &class[i], 1);
 }

@@ -13,7 +13,7 @@
 /*
  * name: "a.b.C.method"; full: "a.b.C.method(int, java.lang.String[])", with "..." for
  * parameters that are missing in a descriptor that was cut; "" without a descriptor.
- * What distinguishes a class from others of this run alone is left out (ipc/short_java.h).
+ * What distinguishes a class from others of this run alone is left out (ipc/short_method.h).
  */
 void java_name(char name[TEXT_NAME_MAX], char full[TEXT_FULL_MAX],
 	       const char *class, const char *method, const char *descriptor);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * short_java - the parts of a Java name that are the same in each run
+ * short_method - the parts of a Java name that are the same in each run
  *
  * HotSpot and the JDK's classes number the classes that they make while a program runs,
  * in the order in which it needs them:
@@ -15,8 +15,8 @@
  *
  * JDK 21 and later have no number after $$Lambda themselves.
  */
-#ifndef IPC_SHORT_JAVA_H
-#define IPC_SHORT_JAVA_H
+#ifndef IPC_SHORT_METHOD_H
+#define IPC_SHORT_METHOD_H
 
 #include <stddef.h>
 
@@ -25,9 +25,9 @@
  * has room for len bytes; the separators are '/' or '.'.  Returns how many were written.
  * The work is linear in len.
  */
-size_t short_java(const char *s, size_t len, char *out);
+size_t short_method(const char *s, size_t len, char *out);
 
 /* How many of the len bytes of a name are before its parameters, "a.B.f(int, long)". */
-size_t short_java_parameters(const char *s, size_t len);
+size_t short_method_parameters(const char *s, size_t len);
 
-#endif /* IPC_SHORT_JAVA_H */
+#endif /* IPC_SHORT_METHOD_H */
