@@ -140,6 +140,7 @@ __weak __noinline int hotspot_enter_method(void)
 	return 0;
 }
 
+/* The parts of hotspot_caller(). */
 __weak __noinline int hotspot_enter_caller(void)
 {
 	struct hotspot_state *h = hotspot_state();
@@ -147,7 +148,27 @@ __weak __noinline int hotspot_enter_caller(void)
 
 	if (!RUNTIME_ON(RUNTIME_HOTSPOT))
 		return STOP_INTERNAL;
-	return s && h ? hotspot_caller(h, &s->st) : STOP_INTERNAL;
+	return s && h ? hotspot_leave_sized(h, &s->st) : STOP_INTERNAL;
+}
+
+__weak __noinline int hotspot_enter_unsized(void)
+{
+	struct hotspot_state *h = hotspot_state();
+	struct scratch *s = scratch();
+
+	if (!RUNTIME_ON(RUNTIME_HOTSPOT))
+		return STOP_INTERNAL;
+	return s && h ? hotspot_leave_unsized_stub(h, &s->st) : STOP_INTERNAL;
+}
+
+__weak __noinline int hotspot_enter_continuation(void)
+{
+	struct hotspot_state *h = hotspot_state();
+	struct scratch *s = scratch();
+
+	if (!RUNTIME_ON(RUNTIME_HOTSPOT))
+		return STOP_INTERNAL;
+	return s && h ? hotspot_leave_continuation(h, &s->st) : STOP_INTERNAL;
 }
 
 /* Note the frame at hand, and move to its caller. */
@@ -161,6 +182,10 @@ static __always_inline int hotspot_leave(struct scratch *s, struct hotspot_state
 	note_anon(s);
 	h->first = 1;
 	stop = hotspot_enter_caller();
+	if (stop == HOTSPOT_UNSIZED)
+		stop = hotspot_enter_unsized();
+	if (stop == HOTSPOT_CONTINUATION)
+		stop = hotspot_enter_continuation();
 	if (stop == STOP_ANON || (stop != STOP_NOT && h->kind <= HOTSPOT_INTERPRETER))
 		return ENTER_FRAMES;
 	s->inside = RUNTIME_HOTSPOT;

@@ -129,7 +129,7 @@ static __always_inline __u64 hotspot_ra_by_fp(const struct hotspot_state *h,
 	if (at < st->sp || at - st->sp > FP_REACH || unwind_word(st, &ra, at + 8))
 		return 0;
 	ra &= RA_MASK;
-	return hotspot_heap_of(h, ra) ? ra : 0;
+	return hotspot_has_code(h, ra) ? ra : 0;
 }
 
 /* Does lr point into the code at hand, after a call within it? */
@@ -150,7 +150,7 @@ static __always_inline __u64 hotspot_frameless_ra(const struct hotspot_state *h,
 {
 	__u64 lr = HOTSPOT_LR(st);
 
-	return hotspot_heap_of(h, lr) && lr != hotspot_ra_by_fp(h, st) &&
+	return hotspot_has_code(h, lr) && lr != hotspot_ra_by_fp(h, st) &&
 	       !hotspot_is_own_address(h, lr) ? lr : 0;
 }
 
@@ -197,7 +197,7 @@ static __always_inline enum stop_reason hotspot_leave_stub(struct hotspot_state 
 	__u64 lr = st->exact == EXACT ? HOTSPOT_LR(st) : 0;
 	__u64 framed = hotspot_ra_by_fp(h, st);
 
-	if (!hotspot_heap_of(h, lr) || hotspot_is_own_address(h, lr) || lr == framed)
+	if (!hotspot_has_code(h, lr) || hotspot_is_own_address(h, lr) || lr == framed)
 		return STOP_ANON;
 	return hotspot_move_to(st, lr, st->sp, st->fp);
 }

@@ -21,6 +21,13 @@
 
 #define HOTSPOT_FRAME_MAX	(1 << 17)	/* words */
 
+/* Beside enum stop_reason: what is to be asked next.  Of hotspot_caller() each part is
+ * verified by itself. */
+enum hotspot_next {
+	HOTSPOT_UNSIZED = STOP__MAX,	/* hotspot_leave_unsized_stub() */
+	HOTSPOT_CONTINUATION,		/* hotspot_leave_continuation() */
+};
+
 /* From an interpreter's frame. */
 static __always_inline enum stop_reason hotspot_by_fp(struct unwind_state *st)
 {
@@ -56,32 +63,32 @@ static __always_inline __u64 hotspot_frame_words(const struct hotspot_state *h)
 static __always_inline enum stop_reason hotspot_leave_continuation(struct hotspot_state *h,
 								   struct unwind_state *st)
 {
-	__u64 ra = 0;
+	__u64 ra = 0, words = 0;
 
-	for (__u64 i = 2; i <= HOTSPOT_ENTRY; i++) {
+	for (__u64 i = 2; i <= HOTSPOT_ENTRY && !words; i++) {
 		/* a read that fails is dear, and those behind it fail, too */
 		if (unwind_word(st, &ra, st->sp + 8 * i - 8))
 			break;
-		if (hotspot_heap_of(h, ra & RA_MASK))
-			return hotspot_by_size(st, i, MADE_ALL);
+		if (hotspot_has_code(h, ra & RA_MASK))
+			words = i;
 	}
-	return STOP_ANON;
+	return words ? hotspot_by_size(st, words, MADE_ALL) : STOP_ANON;
 }
 
 /* From a stub that has no frame size. */
-static __always_inline enum stop_reason hotspot_leave_unsized_stub(struct hotspot_state *h,
-								   struct unwind_state *st)
+static __always_inline int hotspot_leave_unsized_stub(struct hotspot_state *h,
+						      struct unwind_state *st)
 {
 	if (hotspot_leave_entry_barrier(st))
 		return STOP_NOT;
 	if (!st->exact && call_distance(st->pc + 1, st->pc) == CALL_NONE)
-		return hotspot_leave_continuation(h, st);
+		return HOTSPOT_CONTINUATION;
 	return hotspot_leave_stub(h, st);
 }
 
-/* Move st to the caller of the code at hand.  STOP_ANON: by frame pointer. */
-static __always_inline enum stop_reason hotspot_caller(struct hotspot_state *h,
-						       struct unwind_state *st)
+/* Move st to the caller of the code at hand, as its size says or its frame pointer. */
+static __always_inline int hotspot_leave_sized(struct hotspot_state *h,
+					       struct unwind_state *st)
 {
 	const struct hotspot_layout *l = hotspot_layout(h->vm.version);
 	__u64 words = hotspot_frame_words(h);
@@ -92,7 +99,7 @@ static __always_inline enum stop_reason hotspot_caller(struct hotspot_state *h,
 		if (unwind_frameless(st))
 			return STOP_NOT;
 		return words && hotspot_has_return_address(h, st, words) ?
-		       hotspot_by_size(st, words, MADE_ALL) : hotspot_leave_unsized_stub(h, st);
+		       hotspot_by_size(st, words, MADE_ALL) : HOTSPOT_UNSIZED;
 	}
 
 	if (h->kind == HOTSPOT_INTERPRETER && !h->method && st->exact == EXACT) {
@@ -105,12 +112,25 @@ static __always_inline enum stop_reason hotspot_caller(struct hotspot_state *h,
 	if (h->kind == HOTSPOT_BARE)
 		return hotspot_leave_adapter(h, st);
 	if (!words)
-		return hotspot_leave_unsized_stub(h, st);
+		return HOTSPOT_UNSIZED;
 	if (st->exact)
 		made = hotspot_frame_made(h, l, st->pc);
 	if (st->exact && made == MADE_ALL)
 		words = hotspot_words_with_pushed(h, st, words);
 	return hotspot_by_size(st, words, made);
+}
+
+/* Move st to the caller of the code at hand.  STOP_ANON: by frame pointer. */
+static __always_inline enum stop_reason hotspot_caller(struct hotspot_state *h,
+						       struct unwind_state *st)
+{
+	int r = hotspot_leave_sized(h, st);
+
+	if (r == HOTSPOT_UNSIZED)
+		r = hotspot_leave_unsized_stub(h, st);
+	if (r == HOTSPOT_CONTINUATION)
+		r = hotspot_leave_continuation(h, st);
+	return r;
 }
 
 #endif /* BPF_HOTSPOT_CALLER_BPF_H */

@@ -127,8 +127,7 @@ static __always_inline void hotspot_find(struct hotspot_state *h, __u32 version,
 	__u64 list = user_word(root), data = 0;
 	__u32 n = 1;
 
-	h->vm.version = 0;
-	h->vm.n = 0;
+	__builtin_memset(&h->vm, 0, sizeof(h->vm));
 	if (!list)
 		return;
 	if (l->heaps) {
@@ -138,8 +137,12 @@ static __always_inline void hotspot_find(struct hotspot_state *h, __u32 version,
 	for (__u32 i = 0; i < HOTSPOT_HEAPS; i++) {
 		__u64 at = l->heaps ? user_word(data + 8 * i) : list;
 
-		if (i >= n || !hotspot_heap(h, l, at, &h->vm.heap[i]))
+		if (i >= n)
 			break;
+		if (!hotspot_heap(h, l, at, &h->vm.heap[i])) {
+			h->vm.heap[i].low = h->vm.heap[i].high = 0;
+			break;
+		}
 		h->vm.n = i + 1;
 	}
 	if (h->vm.n)
@@ -155,6 +158,21 @@ hotspot_heap_of(const struct hotspot_state *h, __u64 pc)
 			return &h->vm.heap[i];
 	}
 	return NULL;
+}
+
+/* Is pc in a code heap?  The sign of a difference says so, without a branch: each would
+ * double what the verifier follows, at the many places that ask.  Heaps that are not there
+ * have no bytes; none has 2^63. */
+static __always_inline int hotspot_has_code(const struct hotspot_state *h, __u64 pc)
+{
+	__u64 in = 0;
+
+	for (__u32 i = 0; i < HOTSPOT_HEAPS; i++) {
+		__u64 at = pc - h->vm.heap[i].low;
+
+		in |= ~at & (at - (h->vm.heap[i].high - h->vm.heap[i].low));
+	}
+	return in >> 63;
 }
 
 /*
@@ -309,7 +327,7 @@ static __always_inline int hotspot_has_return_address(const struct hotspot_state
 	__u64 ra = 0;
 
 	return !unwind_word(st, &ra, st->sp + 8 * words - 8) &&
-	       hotspot_heap_of(h, ra & RA_MASK);
+	       hotspot_has_code(h, ra & RA_MASK);
 }
 
 #define HOTSPOT_ARGUMENTS	(8 * 256)	/* bytes of a call, at most */

@@ -85,16 +85,15 @@ static __always_inline __u32 hotspot_scope_at(struct hotspot_state *h, __u64 pcs
 	__u64 first = 0, bytes;
 
 	for (int i = 0; i < 20 && n > HOTSPOT_PCS_CHUNK; i++) {
-		__u64 half = n / 2;
+		__u64 half = n / 2, before;
 
 		h->reads++;
-		/* all before first + half are before the place */
-		if ((__s32)user_u32(pcs + (first + half - 1) * size) < place) {
-			first += half;
-			n -= half;
-		} else {
-			n = half;
-		}
+		/* all ones if all before first + half are before the place: a branch here would
+		 * double what the verifier follows */
+		before = (__s64)(__s32)user_u32(pcs + (first + half - 1) * size);
+		before = (__s64)(before - place) >> 63;
+		first += half & before;
+		n = half + (n & 1 & before);
 	}
 	/* memory after the last one may not be mapped */
 	bytes = n * size;

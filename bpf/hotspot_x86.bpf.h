@@ -157,9 +157,9 @@ static __always_inline __u64 hotspot_frameless_ra(const struct hotspot_state *h,
 	__u64 ra = 0;
 
 	unwind_word(st, &ra, st->sp);
-	if (hotspot_heap_of(h, ra))
+	if (hotspot_has_code(h, ra))
 		return ra;
-	return hotspot_heap_of(h, HOTSPOT_RAX(st)) ? HOTSPOT_RAX(st) : 0;
+	return hotspot_has_code(h, HOTSPOT_RAX(st)) ? HOTSPOT_RAX(st) : 0;
 }
 
 /* From such code of the interpreter: the caller's rsp is in r13, on the way out in rbx. */
@@ -197,7 +197,7 @@ static __always_inline enum stop_reason hotspot_leave_adapter(struct hotspot_sta
 	__u64 r13 = HOTSPOT_R13(st), moved = r13 - st->sp, ra = 0, top = 0, was = 0;
 
 	if (!st->exact && moved <= FP_REACH && !unwind_word(st, &ra, r13) &&
-	    hotspot_heap_of(h, ra))
+	    hotspot_has_code(h, ra))
 		return hotspot_move_to(st, ra, r13 + 8, st->fp);
 	ra = st->exact == EXACT ? hotspot_frameless_ra(h, st) : 0;
 	if (!ra)
@@ -206,7 +206,7 @@ static __always_inline enum stop_reason hotspot_leave_adapter(struct hotspot_sta
 	if (top != ra && !unwind_word(st, &was, st->sp - 8) && was == ra)
 		return hotspot_move_to(st, ra, st->sp, st->fp);
 	if (moved <= HOTSPOT_ARGUMENTS && !(moved & 15) &&
-	    !unwind_word(st, &was, r13 - 8) && (was == ra || !hotspot_heap_of(h, was)))
+	    !unwind_word(st, &was, r13 - 8) && (was == ra || !hotspot_has_code(h, was)))
 		return hotspot_move_to(st, ra, r13, st->fp);
 	return hotspot_move_to(st, ra, st->sp + 8 * (top == ra), st->fp);
 }
@@ -243,9 +243,9 @@ static __always_inline enum stop_reason hotspot_leave_stub(struct hotspot_state 
 
 	if (at >= st->sp && at - st->sp <= FP_REACH)
 		unwind_word(st, &framed, at + 8);
-	if (hotspot_heap_of(h, framed) && call_distance(framed, st->pc) <= CALL_ANYWHERE)
+	if (hotspot_has_code(h, framed) && call_distance(framed, st->pc) <= CALL_ANYWHERE)
 		return STOP_ANON;
-	if (st->exact == EXACT && hotspot_heap_of(h, HOTSPOT_RDX(st)) &&
+	if (st->exact == EXACT && hotspot_has_code(h, HOTSPOT_RDX(st)) &&
 	    call_distance(HOTSPOT_RDX(st), st->pc) < CALL_UNREAD)
 		return hotspot_move_to(st, HOTSPOT_RDX(st), st->sp, st->fp);
 	for (__u64 i = HOTSPOT_PUSHED; i > 0; i--) {
