@@ -100,10 +100,12 @@ static __always_inline void push_piece(struct scratch *s, __u32 bytes, __u64 num
 				       __u64 place)
 {
 	__u32 words = (bytes + 7) / 8;
+	__u64 last = bytes >> 3;
 
 	/* nothing of what lies behind it */
+	asm volatile("" : "+r"(last));		/* keep the mask for the verifier */
 	if (bytes & 7)
-		s->text[bytes >> 3 & FRAME_MORE_MAX] &= (1ULL << 8 * (bytes & 7)) - 1;
+		s->text[last & FRAME_MORE_MAX] &= (1ULL << 8 * (bytes & 7)) - 1;
 	push(s, FRAME_WITH_MORE(FRAME_WORD(FRAME_TEXT, number, place),
 				(__u64)words));
 	for (__u32 i = 0; i < FRAME_MORE_MAX && i < words; i++)
