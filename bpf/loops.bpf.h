@@ -18,10 +18,11 @@ static __always_inline void loop_take_back(struct scratch *s)
 	s->loop_managed = s->managed;
 }
 
-/* No more frames of the loop that was taken back.  True: it had none. */
-static __always_inline int loop_put_back(struct scratch *s)
+/* No more frames of the loop that was taken back.  may_none: it may have none.  True: it
+ * had none, and that is wrong. */
+static __always_inline int loop_put_back(struct scratch *s, int may_none)
 {
-	int none = s->managed == s->loop_managed;
+	int none = s->managed == s->loop_managed && !may_none;
 
 	push(s, none ? s->loop_word : FRAME_LOOP_WORD(s->loop_word));
 	s->loop_word = 0;

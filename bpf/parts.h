@@ -42,6 +42,7 @@ enum runtime_enter {
 enum runtime_step {
 	STEP_MORE = 0,		/* call it again */
 	STEP_DONE,		/* there are no more here */
+	STEP_NONE,		/* likewise; if there were none at all, it is right so */
 	STEP_BROKEN,		/* likewise, and frames are missing: it is counted */
 };
 

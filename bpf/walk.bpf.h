@@ -99,11 +99,13 @@ static __always_inline __u32 leave_part(struct scratch *s, __u32 part, int frame
 }
 
 /* No more frames of a runtime: go on natively. */
-static __always_inline void end_frames(struct scratch *s, int broken)
+static __always_inline void end_frames(struct scratch *s, int how)
 {
+	int broken = how == STEP_BROKEN;
+
 	s->inside = 0;
 	if (s->loop_word)
-		broken |= loop_put_back(s);
+		broken |= loop_put_back(s, how == STEP_NONE);
 	if (broken)
 		count(BPF_MANAGED_NONE);
 }
@@ -156,7 +158,7 @@ static __always_inline int runtime_frames(struct scratch *s)
 	r = runtime_step(s->inside);
 	if (r == STEP_MORE)
 		return STOP_NOT;
-	end_frames(s, r == STEP_BROKEN);
+	end_frames(s, r);
 	return s->stopped;
 }
 
