@@ -35,7 +35,8 @@ static __always_inline int enter_memory(struct scratch *s)
 	__u64 ask;
 	int r;
 
-	space_recall();
+	if (!s->space_known)
+		space_recall();
 	ask = (s->space.owners | (s->met & RUNTIMES_BESIDE)) & runtimes;
 	for (__u32 i = 1; i < RUNTIME__MAX; i++) {
 		if (!(ask >> i & 1))
