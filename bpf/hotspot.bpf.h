@@ -111,15 +111,6 @@ __weak __noinline int hotspot_kind_by_file(void)
  * The parts of hotspot_enter().  Each is global, so that the verifier checks it once and by
  * itself, and not again for each way through the parts before it.
  */
-__weak __noinline int hotspot_enter_code(void)
-{
-	struct hotspot_state *h = hotspot_state();
-	struct scratch *s = scratch();
-
-	if (!RUNTIME_ON(RUNTIME_HOTSPOT))
-		return 0;
-	return s && h && hotspot_read_blob(h, s->st.pc);
-}
 
 /* The method that the code at hand runs, if it says so. */
 __weak __noinline int hotspot_enter_method(void)
@@ -204,7 +195,7 @@ __weak __noinline int hotspot_enter(__u32 part, __u64 at)
 	if (!s || !h || part != PART_JIT || !hotspot_recall(s, h))
 		return ENTER_NOT;
 	s->reads += HOTSPOT_FRAME_READS;
-	if (hotspot_enter_code())
+	if (hotspot_read_blob(h, s->st.pc))
 		r = hotspot_leave(s, h);
 	s->reads += h->reads;
 	h->reads = 0;

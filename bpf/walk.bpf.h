@@ -50,14 +50,11 @@ static __always_inline int enter_memory(struct scratch *s)
 }
 
 /* Ask the runtime whose code step() has come to. */
-__weak __noinline int enter_part(void)
+static __always_inline int enter_part(struct scratch *s)
 {
-	struct scratch *s = scratch();
 	__u64 at;
 	int r;
 
-	if (!s)
-		return ENTER_NOT;
 	if (s->part == PART_JIT) {
 		r = enter_memory(s);
 		/* if frames come, those before them are no reason to look for a loop */
@@ -142,7 +139,7 @@ static __always_inline int runtime_frames(struct scratch *s)
 	int r;
 
 	if (part) {
-		r = enter_part();
+		r = enter_part(s);
 		s->part = PART_NONE;
 		s->stopped = STOP_NOT;
 		if (r >= ENTER_STOP)
