@@ -33,8 +33,6 @@
  */
 struct runtime_found {
 	uint32_t runtime;		/* enum runtime; for find() to read */
-	uint32_t walker;		/* whose the facts and spans are; 0: there are none.
-					 * Not for find() */
 	bool unknown;			/* its frames cannot be walked in this version: there
 					 * are no facts, spans and texts then */
 	char id[RUNTIME_ID_MAX];	/* NUL-padded; "" without one: the value of

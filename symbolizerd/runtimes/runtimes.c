@@ -18,20 +18,14 @@ static const struct runtime_ops *runtimes_ops(uint32_t runtime)
 
 /* --- what a file is --------------------------------------------------------------- */
 
+/* A runtime's files are its own: the sampler asks it about their code.  So one that has
+ * something to say to the sampler goes before one that has not. */
 static void runtimes_take(struct runtime_found *ret, const struct runtime_found *one)
 {
-	if (!ret->runtime) {
-		ret->runtime = one->runtime;
-		ret->unknown = one->unknown;
-		memcpy(ret->id, one->id, sizeof(ret->id));
-	}
-	if (one->unknown || ret->n_facts || ret->n_spans)
-		return;
-	ret->walker = one->runtime;
-	ret->n_facts = one->n_facts;
-	memcpy(ret->facts, one->facts, sizeof(ret->facts));
-	ret->n_spans = one->n_spans;
-	memcpy(ret->spans, one->spans, sizeof(ret->spans));
+	bool says = one->n_facts || one->n_spans;
+
+	if (!ret->runtime || (says && !ret->n_facts && !ret->n_spans))
+		*ret = *one;
 }
 
 void runtimes_find(const struct elf_file *f, struct runtime_found *ret)
@@ -44,8 +38,11 @@ void runtimes_find(const struct elf_file *f, struct runtime_found *ret)
 
 		memset(&one, 0, sizeof(one));
 		one.runtime = i;
-		if (ops->find && ops->find(f, &one))
-			runtimes_take(ret, &one);
+		if (!ops->find || !ops->find(f, &one))
+			continue;
+		if (one.unknown)
+			one.n_facts = one.n_spans = 0;
+		runtimes_take(ret, &one);
 	}
 }
 
@@ -97,15 +94,15 @@ int runtimes_rows(const struct elf_file *f, cfi_row_fn fn, void *ctx)
 {
 	struct runtimes_texts texts = { fn, ctx };
 	const struct runtime_found *r = f->found;
-	const struct runtime_ops *walker;
 	struct runtime_found found;
+	unwind_rows_fn texts_of;
 	int ret = 0;
 
 	if (!r) {
 		runtimes_find(f, &found);
 		r = &found;
 	}
-	walker = runtimes_ops(r->walker);
+	texts_of = r->unknown ? NULL : runtimes_ops(r->runtime)->texts;
 	for (uint32_t i = 0; !ret && i < RUNTIME__MAX; i++) {
 		if (runtimes_ops(i)->rows)
 			ret = runtimes_ops(i)->rows(f, fn, ctx);
@@ -114,8 +111,8 @@ int runtimes_rows(const struct elf_file *f, cfi_row_fn fn, void *ctx)
 		ret = runtimes_facts(r, fn, ctx);
 	if (!ret)
 		ret = runtimes_spans(r, fn, ctx);
-	if (!ret && walker->texts)
-		ret = walker->texts(f, runtimes_on_text, &texts);
+	if (!ret && texts_of)
+		ret = texts_of(f, runtimes_on_text, &texts);
 	return ret;
 }
 

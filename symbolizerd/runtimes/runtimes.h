@@ -10,9 +10,9 @@
 #include "symbolizerd/runtimes/runtime.h"
 
 /*
- * What the first runtime says that finds the file; all 0: none does.  The facts and spans
- * are those of the first one that has any: a program of a compiled language may contain an
- * interpreter.  With f->found = ret, runtimes_rows() does not ask again.
+ * What a runtime says of the file: the first one that has facts or spans, or else the first
+ * that finds it; all 0: none does.  (A program of a compiled language may contain an
+ * interpreter.)  With f->found = ret, runtimes_rows() does not ask again.
  */
 void runtimes_find(const struct elf_file *f, struct runtime_found *ret);
 

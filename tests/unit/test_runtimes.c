@@ -117,7 +117,7 @@ static void *table_of(const struct runtime_found *found, uint64_t *code)
 
 TEST(facts_are_the_rules_of_the_first_places)
 {
-	struct runtime_found r = { .runtime = RUNTIME_PYTHON, .walker = RUNTIME_PYTHON };
+	struct runtime_found r = { .runtime = RUNTIME_PYTHON };
 	const struct unwind_rule *rule;
 	uint64_t code;
 	void *table;
@@ -155,7 +155,7 @@ static int on_span(void *ctx, uint64_t start, uint64_t end, const struct unwind_
 
 TEST(spans_are_rows_without_a_rule)
 {
-	struct runtime_found r = { .runtime = RUNTIME_PYTHON, .walker = RUNTIME_PYTHON };
+	struct runtime_found r = { .runtime = RUNTIME_PYTHON };
 	const struct elf_file f = { .fd = -1, .found = &r };
 
 	for (uint32_t i = 0; i < 2 * UNWIND_SPANS; i++)

@@ -61,6 +61,9 @@ unit_hotspot_names_SRCS := symbolizerd/runtimes/hotspot/names.c \
 	symbolizerd/runtimes/hotspot/reading_name.c $(addprefix symbolizerd/symbols/,utf8.c frame_names.c process_memory.c) ipc/short_method.c
 unit_runtimes_SRCS := $(sort $(UNWIND) $(SYMBOLS))
 unit_runtimes_LIBS := -lelf -lnettle -liberty -lxxhash
+UNIT += runtimes_found
+unit_runtimes_found_SRCS := symbolizerd/runtimes/runtimes.c symbolizerd/runtimes/runtime.c symbolizerd/elf/elf_file.c common/wire.c
+unit_runtimes_found_LIBS := -lelf
 unit_go_SRCS := $(sort $(UNWIND) $(SYMBOLS))
 unit_go_LIBS := -lelf -lnettle -liberty -lxxhash
 
