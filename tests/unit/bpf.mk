@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 UNIT += unwind unwind_ends unwind_arm trampoline call_arm parts remember words sampler executed list_files python_step hotspot_step hotspot_arm
+UNIT += thread thread_arm
 unit_words_SRCS := symbolizerd/knowledge/record.c
 UNIT += elements
 STORE := loaderd/store.c common/service.c common/send_fds.c
