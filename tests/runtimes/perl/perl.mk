@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: Apache-2.0
+unit_perl_read_SRCS :=
+unit_perl_read_LIBS :=
