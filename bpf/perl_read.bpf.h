@@ -41,8 +41,22 @@
 
 static const struct perl_layout perl_layouts[PERL_LAYOUTS] = PERL_LAYOUT_TABLE;
 
+enum perl_kind { PERL_SUB, PERL_EVAL, PERL_MAIN };
+
+/* A frame, found. */
+struct perl_frame {
+	__u64 function;		/* what stands for it */
+	__u64 cookie;		/* differs if that is reused */
+	__u64 at;		/* COP */
+	__u64 name, stash;	/* of a sub: HEK or GV; its package */
+	__u64 file;		/* of a sub: text */
+	__u32 kind;		/* enum perl_kind */
+	__u32 flags;		/* CvFLAGS of a sub */
+	__u32 line, first_line;	/* 0: not known */
+};
+
 /* What must be 0 when a sample begins. */
-#define PERL_STATE_BEGIN	__builtin_offsetof(struct perl_state, window)
+#define PERL_STATE_BEGIN	__builtin_offsetof(struct perl_state, frame)
 
 struct perl_state {
 	__u64 si;		/* the stack at hand, PERL_SI; 0: no frames are left */
@@ -62,22 +76,9 @@ struct perl_state {
 	__u32 reads;		/* words, since it was set to 0 */
 	__s32 window_at;	/* of which context the window is the first */
 	__u32 window_n;
+	struct perl_frame frame;	/* that was taken last */
 	__u64 window[PERL_WINDOW * PERL_CX_WORDS];
 	__u64 words[PERL_CV_WORDS];	/* what was read last */
-};
-
-enum perl_kind { PERL_SUB, PERL_EVAL, PERL_MAIN };
-
-/* A frame, found. */
-struct perl_frame {
-	__u64 function;		/* what stands for it */
-	__u64 cookie;		/* differs if that is reused */
-	__u64 at;		/* COP */
-	__u64 name, stash;	/* of a sub: HEK or GV; its package */
-	__u64 file;		/* of a sub: text */
-	__u32 kind;		/* enum perl_kind */
-	__u32 flags;		/* CvFLAGS of a sub */
-	__u32 line, first_line;	/* 0: not known */
 };
 
 enum perl_found {
@@ -121,6 +122,96 @@ static __always_inline __u64 perl_word(struct perl_state *p, __u64 at)
 {
 	p->reads++;
 	return user_word(at);
+}
+
+/* --- names -------------------------------------------------------------------------- */
+
+struct perl_text {
+	__u64 at;		/* of the characters */
+	__u32 bytes;
+	__u32 utf8;		/* else Latin-1 */
+};
+
+/* Find the text of a HEK; false: there is none. */
+static __always_inline int perl_read_hek(struct perl_state *p, __u64 hek,
+					 struct perl_text *ret)
+{
+	__u32 len = hek ? user_u32(hek + PERL_HEK_LEN) : 0;
+
+	p->reads += 2;
+	if (!len || len > PERL_NAME_MAX)
+		return 0;
+	ret->at = hek + PERL_HEK_KEY;
+	ret->bytes = len;
+	/* without the byte the text would be of a form that is not known */
+	ret->utf8 = user_u16(ret->at + len) >> 8 & PERL_HEK_UTF8;
+	return 1;
+}
+
+/* The HEK that names a package; 0: it has none. */
+static __always_inline __u64 perl_stash_name(struct perl_state *p, __u64 stash)
+{
+	const struct perl_layout *l = perl_layout(p->version);
+	__u64 *w = p->words, aux;
+
+	if (!perl_read_sv(p, stash, PERL_SV_HASH) || !(PERL_SV_FLAGS(w) & PERL_SV_AUX))
+		return 0;
+	aux = w[PERL_SV_BODY] + l->aux;
+	if (!l->aux)
+		aux = w[PERL_SV_U] + 8 * (perl_word(p, w[PERL_SV_BODY] + PERL_HV_MAX) + 1);
+	if (!perl_read(p, aux, PERL_AUX_WORDS))
+		return 0;
+	/* of several names the first one */
+	return PERL_AUX_COUNT(w) && w[0] ? perl_word(p, w[0]) : w[0];
+}
+
+/* The body of a glob; 0: it is none. */
+static __always_inline __u64 perl_glob(struct perl_state *p, __u64 gv)
+{
+	__u64 *w = p->words;
+
+	return perl_read_sv(p, gv, PERL_SV_GLOB) && PERL_SV_FLAGS(w) & PERL_SV_GP ?
+	       w[PERL_SV_BODY] : 0;
+}
+
+/* The HEKs of a sub's name and of its package; 0: it has none. */
+static __always_inline void perl_sub_name(struct perl_state *p, const struct perl_frame *f,
+					  __u64 *name, __u64 *package)
+{
+	__u64 body, egv;
+
+	*name = *package = 0;
+	if (f->flags & PERL_CV_NAMED) {
+		*name = f->name;
+		if (!(f->flags & PERL_CV_LEXICAL))
+			*package = perl_stash_name(p, f->stash);
+		return;
+	}
+	body = perl_glob(p, f->name);
+	if (!body)
+		return;
+	/* a glob that was assigned to another one goes by its first name */
+	egv = perl_word(p, p->words[PERL_SV_U] + PERL_GP_EGV);
+	if (egv && egv != f->name)
+		body = perl_glob(p, egv);
+	if (!body || !perl_read(p, body + PERL_GV_NAME, 2))
+		return;
+	*name = p->words[0];
+	*package = perl_stash_name(p, p->words[1]);
+}
+
+/* Without threads a COP's file is a glob called _<FILE. */
+static __always_inline int perl_file_glob(struct perl_state *p, __u64 cop,
+					  struct perl_text *ret)
+{
+	__u64 body = perl_glob(p, perl_word(p, cop + PERL_COP_FILE));
+
+	if (!body || !perl_read_hek(p, perl_word(p, body + PERL_GV_NAME), ret) ||
+	    ret->bytes <= 2 || user_u16(ret->at) != ('_' | '<' << 8))
+		return 0;
+	ret->at += 2;
+	ret->bytes -= 2;
+	return 1;
 }
 
 /* --- the thread --------------------------------------------------------------------- */
@@ -177,6 +268,18 @@ static __always_inline void perl_begin(struct perl_state *p, __u64 interp)
 	si = p->words[2];
 	if (stack)
 		perl_begin_at(p, at, si, stack, perl_word(p, interp + l->top_env));
+}
+
+/* The same for a perl without threads, by the addresses of its variables. */
+static __always_inline void perl_begin_global(struct perl_state *p, __u64 curcop,
+					      __u64 curstackinfo, __u64 top_env)
+{
+	__u64 at = perl_word(p, curcop);
+	struct perl_text t;
+
+	/* with threads the interpreter holds all of them; here its file says that it is one */
+	if (at && !(at & 7) && perl_file_glob(p, at, &t))
+		perl_begin_at(p, at, perl_word(p, curstackinfo), 0, perl_word(p, top_env));
 }
 
 /* The loop at hand has this stack pointer: which struct jmpenv is outside of it? */
@@ -392,96 +495,6 @@ static __always_inline enum perl_found perl_next(struct perl_state *p, struct pe
 	p->inner = 0;
 	p->ix--;
 	return PERL_NOTHING;
-}
-
-/* --- names -------------------------------------------------------------------------- */
-
-struct perl_text {
-	__u64 at;		/* of the characters */
-	__u32 bytes;
-	__u32 utf8;		/* else Latin-1 */
-};
-
-/* Find the text of a HEK; false: there is none. */
-static __always_inline int perl_read_hek(struct perl_state *p, __u64 hek,
-					 struct perl_text *ret)
-{
-	__u32 len = hek ? user_u32(hek + PERL_HEK_LEN) : 0;
-
-	p->reads += 2;
-	if (!len || len > PERL_NAME_MAX)
-		return 0;
-	ret->at = hek + PERL_HEK_KEY;
-	ret->bytes = len;
-	/* without the byte the text would be of a form that is not known */
-	ret->utf8 = user_u16(ret->at + len) >> 8 & PERL_HEK_UTF8;
-	return 1;
-}
-
-/* The HEK that names a package; 0: it has none. */
-static __always_inline __u64 perl_stash_name(struct perl_state *p, __u64 stash)
-{
-	const struct perl_layout *l = perl_layout(p->version);
-	__u64 *w = p->words, aux;
-
-	if (!perl_read_sv(p, stash, PERL_SV_HASH) || !(PERL_SV_FLAGS(w) & PERL_SV_AUX))
-		return 0;
-	aux = w[PERL_SV_BODY] + l->aux;
-	if (!l->aux)
-		aux = w[PERL_SV_U] + 8 * (perl_word(p, w[PERL_SV_BODY] + PERL_HV_MAX) + 1);
-	if (!perl_read(p, aux, PERL_AUX_WORDS))
-		return 0;
-	/* of several names the first one */
-	return PERL_AUX_COUNT(w) && w[0] ? perl_word(p, w[0]) : w[0];
-}
-
-/* The body of a glob; 0: it is none. */
-static __always_inline __u64 perl_glob(struct perl_state *p, __u64 gv)
-{
-	__u64 *w = p->words;
-
-	return perl_read_sv(p, gv, PERL_SV_GLOB) && PERL_SV_FLAGS(w) & PERL_SV_GP ?
-	       w[PERL_SV_BODY] : 0;
-}
-
-/* The HEKs of a sub's name and of its package; 0: it has none. */
-static __always_inline void perl_sub_name(struct perl_state *p, const struct perl_frame *f,
-					  __u64 *name, __u64 *package)
-{
-	__u64 body, egv;
-
-	*name = *package = 0;
-	if (f->flags & PERL_CV_NAMED) {
-		*name = f->name;
-		if (!(f->flags & PERL_CV_LEXICAL))
-			*package = perl_stash_name(p, f->stash);
-		return;
-	}
-	body = perl_glob(p, f->name);
-	if (!body)
-		return;
-	/* a glob that was assigned to another one goes by its first name */
-	egv = perl_word(p, p->words[PERL_SV_U] + PERL_GP_EGV);
-	if (egv && egv != f->name)
-		body = perl_glob(p, egv);
-	if (!body || !perl_read(p, body + PERL_GV_NAME, 2))
-		return;
-	*name = p->words[0];
-	*package = perl_stash_name(p, p->words[1]);
-}
-
-/* Without threads a COP's file is a glob called _<FILE. */
-static __always_inline int perl_file_glob(struct perl_state *p, __u64 cop,
-					  struct perl_text *ret)
-{
-	__u64 body = perl_glob(p, perl_word(p, cop + PERL_COP_FILE));
-
-	if (!body || !perl_read_hek(p, perl_word(p, body + PERL_GV_NAME), ret) ||
-	    ret->bytes <= 2 || user_u16(ret->at) != ('_' | '<' << 8))
-		return 0;
-	ret->at += 2;
-	ret->bytes -= 2;
-	return 1;
 }
 
 #endif /* BPF_PERL_READ_BPF_H */

@@ -31,10 +31,10 @@ enum thread_how {
  * descriptor: by libthread_db's _thread_db_pthread_specific.
  */
 #define GLIBC_BLOCK		32	/* PTHREAD_KEY_2NDLEVEL_SIZE */
-#define GLIBC_KEYS		1024
+#define KEYS_OF_GLIBC		1024
 #define GLIBC_BLOCK_BYTES	(16 * GLIBC_BLOCK)
 /* musl: src/internal/pthread_impl.h, struct pthread.tsd; PTHREAD_KEYS_MAX */
-#define MUSL_KEYS		128
+#define KEYS_OF_MUSL		128
 #define TLS_MODULES		4096	/* by which a variable is found */
 #define DTV_UNALLOCATED		(~0ULL)	/* glibc: elf/dl-tls.h, TLS_DTV_UNALLOCATED */
 #define STATIC_TLS_MAX		(1 << 24)	/* bytes: an offset, no address */
@@ -48,13 +48,13 @@ enum thread_how {
 #define GLIBC_SIZES		18
 #define GLIBC_DTV(tp)		(tp)
 #define MUSL_SELF(tp)		((tp) - 200)
-#define MUSL_TSD		112
+#define TSD_OF_MUSL		112
 #define MUSL_DTV(tp)		((tp) - 8)
 #else
 #define GLIBC_SPECIFIC		0x510
 #define GLIBC_DTV(tp)		((tp) + 8)
 #define MUSL_SELF(tp)		(tp)
-#define MUSL_TSD		128
+#define TSD_OF_MUSL		128
 #define MUSL_DTV(tp)		((tp) + 8)
 #define MUSL_NEXT(tp)		((tp) + 24)	/* struct pthread.next */
 #endif
@@ -84,12 +84,12 @@ static __always_inline __u64 thread_specific(__u64 tp, __u32 key)
 	__u64 specific = glibc_specific(tp), block;
 
 	if (specific) {
-		block = key < GLIBC_KEYS ? user_word(specific + 8 * (key / GLIBC_BLOCK)) : 0;
+		block = key < KEYS_OF_GLIBC ? user_word(specific + 8 * (key / GLIBC_BLOCK)) : 0;
 		return block ? user_word(block + 16 * (key % GLIBC_BLOCK) + 8) : 0;
 	}
-	if (key >= MUSL_KEYS || user_word(MUSL_SELF(tp)) != MUSL_SELF(tp))
+	if (key >= KEYS_OF_MUSL || user_word(MUSL_SELF(tp)) != MUSL_SELF(tp))
 		return 0;
-	block = user_word(MUSL_SELF(tp) + MUSL_TSD);
+	block = user_word(MUSL_SELF(tp) + TSD_OF_MUSL);
 	return block ? user_word(block + 8 * key) : 0;
 }
 

@@ -18,6 +18,7 @@ TEST(numbers_of_runtimes_never_change)
 	CHECK_EQ(RUNTIME_GO, 1);
 	CHECK_EQ(RUNTIME_PYTHON, 2);
 	CHECK_EQ(RUNTIME_HOTSPOT, 3);
+	CHECK_EQ(RUNTIME_PERL, 4);
 }
 
 TEST(each_runtime_has_a_row_for_batches)

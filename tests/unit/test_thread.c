@@ -67,7 +67,7 @@ static void make_musl(void)
 	memset(memory, 0, sizeof(memory));
 	put(MUSL_SELF(TP), MUSL_SELF(TP));
 	put(MUSL_DTV(TP), BASE + 0x8000);
-	put(MUSL_SELF(TP) + MUSL_TSD, BASE + 0x9000);
+	put(MUSL_SELF(TP) + TSD_OF_MUSL, BASE + 0x9000);
 #ifndef __TARGET_ARCH_arm64
 	put(TP + 16, TP);		/* .prev, .next */
 	put(TP + 24, TP);

@@ -1,7 +1,7 @@
 #!/usr/bin/env perl
 # SPDX-License-Identifier: Apache-2.0
-# chain.pl SECONDS [THREADS]: stacks of all kinds; prints each of them as caller() has it, as
-# "innermost;its caller@line;...;main@line", and then works in it.
+# chain.pl SECONDS [THREADS]: stacks of all kinds; says its number, and each stack as caller() has it:
+# "innermost;its caller@line;...;main@line".  With FORK=1 all of that is of a child.
 use strict;
 use warnings;
 
@@ -9,6 +9,8 @@ my ($seconds, $threads) = (@ARGV, 0);
 my $until = time + $seconds;
 my %seen;
 $| = 1;
+if ($ENV{FORK} and my $child = fork) { waitpid $child, 0; exit }
+print "$$\n";
 
 sub burn_perl {
 	my $text = 'main::burn_perl';
