@@ -34,7 +34,7 @@ struct request_file {
 	__u32 ns_tgid, root_magic;
 };
 
-#define LIST_ALL	(~0u)	/* no process has this number, nor 0 */
+#define LIST_ALL	0u	/* no process has this number */
 
 #define ROOT_OURS	1	/* it is loaderd's own, whatever that is; no magic */
 

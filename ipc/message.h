@@ -67,7 +67,8 @@ enum msg_type {
 	MSG_KNOWN = 35,		/* loaderd -> hub, 1 fd: all entries, left by a
 				 * former hub */
 	MSG_PERF_MAP_WANTED = 38,	/* hub -> loaderd -> opener: names of a JIT */
-	MSG__MAX = 42,		/* above those of message_hub.h, too */
+	MSG_RUNTIMES = 42,	/* hub -> loaderd: runtimes that the host has */
+	MSG__MAX = 43,		/* above those of message_hub.h, too */
 };
 
 struct msg_hdr {

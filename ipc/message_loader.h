@@ -96,6 +96,12 @@ struct msg_known {			/* fd: sealed, struct msg_entry [n]; one
 	uint32_t n;
 };
 
+/* Load the sampler with these runtimes, before any message that follows.  The next
+ * MSG_LOADER_STATS says what came of it. */
+struct msg_runtimes {
+	uint64_t runtimes;		/* bits by enum runtime; bit 0 if there is any other */
+};
+
 /* MSG_OPEN is a struct request_file: the number of its process, start and end are used. */
 
 struct msg_open_failed {		/* MSG_OPEN_FAILED, MSG_WANTED_NONE */

@@ -27,6 +27,7 @@ const struct msg_rule msg_rules[MSG__MAX] = {
 	[MSG_ENTRY] = MSG_RULE(PEER_HUB, MSG_LIVE, 0, struct msg_entry, 0),
 	[MSG_SLAB_DROP] = MSG_RULE(PEER_HUB, MSG_LIVE, 0, struct msg_slab, 0),
 	[MSG_DROP] = MSG_RULE(PEER_HUB, MSG_LIVE, 0, struct file_key, 0),
+	[MSG_RUNTIMES] = MSG_RULE(PEER_HUB, MSG_LIVE, 0, struct msg_runtimes, 0),
 	[MSG_LIST] = { .from = PEER_HUB, .states = MSG_LIVE },
 	[MSG_CHECKPOINT] = MSG_RULE(PEER_HUB, MSG_LIVE, 0,
 				    struct msg_checkpoint, 0),
@@ -95,7 +96,7 @@ static const char *const type_names[MSG__MAX] = {
 	"MEM_WANTED", "SUBSCRIBE", "MISSED", "SLAB_DROP", "DROP", "LIST",
 	"SLAB", "KNOWN", "NAMES",
 	"FORKED", "PERF_MAP_WANTED",
-	"DEBUGINFO_WANTED", "DEBUGINFO", "DEBUGINFO_NONE",
+	"DEBUGINFO_WANTED", "DEBUGINFO", "DEBUGINFO_NONE", "RUNTIMES",
 };
 
 const struct msg_rule *msg_rule(unsigned int type)

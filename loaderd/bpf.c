@@ -6,13 +6,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "bpf/sampler.skel.h"
 #include "common/clock.h"
 #include "ipc/message_loader.h"
 #include "loaderd/store.h"
+#include "loaderd/variant.h"
 
 /* Samples wait here while symbolizerd is busy, a few seconds at worst.  RING_MIN has
  * 12 s of 2 CPUs at 20 Hz, and 32 of the largest records; RING_MAX 5 s of 64 at 100 Hz. */
@@ -30,23 +30,17 @@
 static int bpf_keep_user_reads(struct bpf_program *prog,
 			   struct bpf_prog_load_opts *opts, long cookie)
 {
-	size_t n = bpf_program__insn_cnt(prog);
-	struct bpf_insn *insns = malloc(n * sizeof(*insns));
-	int r;
+	/* libbpf's own memory: a copy would have to be as large, for some words */
+	struct bpf_insn *insns = (struct bpf_insn *)bpf_program__insns(prog);
 
-	(void)opts;
 	(void)cookie;
-	if (!insns)
-		return -ENOMEM;
-	memcpy(insns, bpf_program__insns(prog), n * sizeof(*insns));
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < bpf_program__insn_cnt(prog); i++) {
 		if (insns[i].code == (BPF_JMP | BPF_CALL) &&
 		    !insns[i].src_reg && insns[i].imm == BPF_FUNC_probe_read)
 			insns[i].imm = BPF_FUNC_probe_read_user;
 	}
-	r = bpf_program__set_insns(prog, insns, n);
-	free(insns);
-	return r;
+	variant_keep(prog, opts);
+	return 0;
 }
 
 static uint32_t bpf_ring_bytes(uint32_t frequency)
@@ -60,23 +54,9 @@ static uint32_t bpf_ring_bytes(uint32_t frequency)
 	return size;
 }
 
-/* What the maps have room for: keys and values, for each CPU where they are so. */
-static uint64_t bpf_map_bytes(const struct bpf_object *obj, uint32_t cpus)
-{
-	struct bpf_map *map;
-	uint64_t sum = 0;
-
-	bpf_object__for_each_map(map, obj) {
-		uint64_t entry = bpf_map__key_size(map) + bpf_map__value_size(map);
-
-		if (bpf_map__type(map) == BPF_MAP_TYPE_RINGBUF)
-			entry = 1;	/* its entries are bytes */
-		if (bpf_map__type(map) == BPF_MAP_TYPE_PERCPU_ARRAY)
-			entry *= cpus;
-		sum += bpf_map__max_entries(map) * entry;
-	}
-	return sum;
-}
+/* What a map has room for: keys and values. */
+#define ROOM(map)	((uint64_t)bpf_map__max_entries(s->maps.map) *		\
+			 (bpf_map__key_size(s->maps.map) + bpf_map__value_size(s->maps.map)))
 
 /*
  * Replaces libbpf's own.  That looks for a weak function that vmlinux lacks
@@ -86,7 +66,8 @@ static uint64_t bpf_map_bytes(const struct bpf_object *obj, uint32_t cpus)
  */
 int bpf_btf_get_next_id(__u32 start, __u32 *next)
 {
-	*next = start;
+	(void)start;
+	(void)next;
 	errno = ENOENT;
 	return -ENOENT;
 }
@@ -114,15 +95,16 @@ static void bpf_share_maps(const struct bpf_object *obj, bool put)
 static int bpf_do_load(struct bpf *b, uint32_t frequency,
 		       const struct task_filter *filter, bool prealloc)
 {
-	struct sampler *s;
+	uint32_t cpus = libbpf_num_possible_cpus();
+	struct sampler *s = sampler__open();
 	int r;
 
-	*b = (struct bpf){ .cpus = libbpf_num_possible_cpus() };
-	s = b->skel = sampler__open();
 	if (!s)
 		return -errno;
+	variant_note(s->obj);
+	s->rodata_runtimes->runtimes = 0;
 	bpf_map__set_max_entries(s->maps.ring, bpf_ring_bytes(frequency));
-	bpf_map__set_max_entries(s->maps.counts, b->cpus);
+	bpf_map__set_max_entries(s->maps.counts, cpus);
 	bpf_map__set_value_size(s->maps.left, sizeof(struct msg_hello_loader));
 	if (!prealloc)
 		bpf_map__set_map_flags(s->maps.files, BPF_F_NO_PREALLOC);
@@ -131,10 +113,26 @@ static int bpf_do_load(struct bpf *b, uint32_t frequency,
 	s->rodata->filter = *filter;
 	s->rodata->filter.before_ns = clock_ns(CLOCK_BOOTTIME);
 	s->rodata->page_shift = __builtin_ctzl(sysconf(_SC_PAGESIZE));
-	b->map_bytes = bpf_map_bytes(s->obj, b->cpus);
 	r = sampler__load(s);
 	if (r)
 		sampler__destroy(s);
+	else
+		*b = (struct bpf){
+			.skel = s, .cpus = cpus,
+			/* of rings, entries are bytes */
+			.map_bytes = bpf_map__max_entries(s->maps.ring) +
+				     bpf_map__max_entries(s->maps.requests) +
+				     ROOM(files) + ROOM(slabs) + ROOM(slab0) + ROOM(asked) +
+				     ROOM(shares) + ROOM(counts) +
+				     cpus * (ROOM(scratch_map) + ROOM(remembered_rules)),
+			.files_fd = bpf_map__fd(s->maps.files),
+			.counts_fd = bpf_map__fd(s->maps.counts),
+			.left_fd = bpf_map__fd(s->maps.left),
+			.sample_fd = bpf_program__fd(s->progs.sample),
+			.programs_fd = bpf_map__fd(s->maps.programs),
+			.wake = &s->bss->wake, .modules = &s->bss->modules,
+			.asked_since = &s->bss->asked_since,
+		};
 	return r;
 }
 
@@ -158,23 +156,15 @@ static int bpf_attach_name(struct bpf *b)
  * allowed in perf programs since 6.1. */
 int bpf_load(struct bpf *b, uint32_t frequency, const struct task_filter *filter)
 {
-	struct rlimit unlimited = { RLIM_INFINITY, RLIM_INFINITY };
 	LIBBPF_OPTS(libbpf_prog_handler_opts, opts, .prog_prepare_load_fn = bpf_keep_user_reads);
 	int r;
 
 	libbpf_register_prog_handler("perf_event", BPF_PROG_TYPE_PERF_EVENT, 0, &opts);
-	/* counts only before Linux 5.11; it may be refused elsewhere */
-	setrlimit(RLIMIT_MEMLOCK, &unlimited);
 	r = bpf_do_load(b, frequency, filter, false);
 	if (r)
 		r = bpf_do_load(b, frequency, filter, true);
 	if (r)
 		return r;
-	b->files_fd = bpf_map__fd(b->skel->maps.files);
-	b->counts_fd = bpf_map__fd(b->skel->maps.counts);
-	b->left_fd = bpf_map__fd(b->skel->maps.left);
-	b->wake = &b->skel->bss->wake;
-	b->modules = &b->skel->bss->modules;
 	bpf_share_maps(b->skel->obj, true);
 	/* may fail: then only samples ask for files */
 	(void)!bpf_program__attach(b->skel->progs.executed);
@@ -190,11 +180,6 @@ int bpf_load(struct bpf *b, uint32_t frequency, const struct task_filter *filter
 int bpf_map_fd(const struct bpf *b, const char *name)
 {
 	return bpf_object__find_map_fd_by_name(b->skel->obj, name);
-}
-
-int bpf_sample_fd(const struct bpf *b)
-{
-	return bpf_program__fd(b->skel->progs.sample);
 }
 
 int bpf_identify(struct bpf *b, const void *addr, struct file_key *ret)
@@ -222,7 +207,7 @@ int bpf_list(struct bpf *b, uint32_t tgid,
 	int fd;
 
 	b->skel->bss->list_tgid = tgid;
-	link = bpf_program__attach_iter(b->skel->progs.list_files, tgid == LIST_ALL ? NULL : &opts);
+	link = bpf_program__attach_iter(b->skel->progs.list_files, &opts);
 	if (!link)	/* before 6.1 it is always of all tasks */
 		link = bpf_program__attach_iter(b->skel->progs.list_files, NULL);
 	if (!link)
@@ -243,8 +228,6 @@ int bpf_name(struct bpf *b, uint64_t addr, char *ret, size_t size)
 	int fd = bpf_iter_create(b->name_fd);
 	ssize_t n;
 
-	if (fd < 0)
-		return -errno;
 	b->skel->bss->symbol_addr = addr;
 	n = read(fd, ret, size - 1);
 	close(fd);
@@ -256,13 +239,6 @@ int bpf_name(struct bpf *b, uint64_t addr, char *ret, size_t size)
 
 void bpf_cgroup_known(struct bpf *b, uint64_t id)
 {
-	uint64_t key = id | 1ULL << 63;
-	uint64_t known = now_ns() | ASKED_KNOWN;
-
-	bpf_map_update_elem(bpf_map__fd(b->skel->maps.asked), &key, &known, BPF_ANY);
-}
-
-void bpf_forget_asked(struct bpf *b)
-{
-	b->skel->bss->asked_since = now_ns();
+	bpf_map_update_elem(bpf_map__fd(b->skel->maps.asked), &(uint64_t){ id | 1ULL << 63 },
+			    &(uint64_t){ now_ns() | ASKED_KNOWN }, BPF_ANY);
 }

@@ -11,30 +11,40 @@
 
 #include "bpf/request.h"
 #include "ipc/counters_loader.h"
+#include "loaderd/variant.h"
 
 struct sampler;			/* build/bpf/sampler.skel.h */
 
 struct bpf {
 	struct sampler *skel;
+	uint64_t runtimes;	/* whose parts of the sampler are loaded: bits by number */
 	int name_fd;		/* link of name_symbol() */
 	uint32_t *wake;		/* 1: BPF wakes us for each sample */
+	__u64 *asked_since;	/* BPF asks anew for all that it asked for before */
 	uint32_t *modules;	/* BPF sets it when a module was loaded or unloaded */
-	uint64_t map_bytes;	/* of all maps but the later slabs: keys and values */
+	uint64_t map_bytes;	/* of all maps but the later slabs and those of runtimes:
+				 * keys and values */
 	int files_fd;		/* the map that is asked most often */
 	int left_fd;		/* struct msg_hello_loader [1], for a successor */
+	int sample_fd, programs_fd;	/* what events run, and the map where it goes on */
 	int counts_fd;		/* only BPF can write this one */
 	uint32_t cpus;		/* possible ones: its elements */
 };
 
-/* Load for this frequency, which sizes the ring, and these tasks; the filter's before_ns
+/* Load, without any runtime, for this frequency, which sizes the ring, and these tasks; the filter's before_ns
  * is set here.  Tables, rings and `left` are those of a former loaderd, if they are in the
  * store.  libbpf writes to standard error what the kernel refuses, unless
  * libbpf_set_print() says otherwise.  0 or -errno. */
 int bpf_load(struct bpf *b, uint32_t frequency, const struct task_filter *filter);
 
-/* A map, by its name; and the sampler's program.  Descriptors, borrowed. */
+/* Load the sampler with these runtimes, too: variant_use(). */
+static inline int bpf_use(struct bpf *b, uint64_t runtimes)
+{
+	return variant_use(b->skel, &b->runtimes, runtimes);
+}
+
+/* A map's descriptor, by its name; borrowed. */
 int bpf_map_fd(const struct bpf *b, const char *name);
-int bpf_sample_fd(const struct bpf *b);
 
 /* Identity of the file mapped at addr in this process, as the kernel has it
  * (by the sampler's own walker).  0; 1: its path is the host's; or -ENOENT. */
@@ -51,8 +61,5 @@ int bpf_name(struct bpf *b, uint64_t addr, char *ret, size_t size);
 
 /* A cgroup's name was sent to the hub: do not ask for it again. */
 void bpf_cgroup_known(struct bpf *b, uint64_t id);
-
-/* Ask for all files and cgroups anew. */
-void bpf_forget_asked(struct bpf *b);
 
 #endif /* LOADERD_BPF_H */

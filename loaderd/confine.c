@@ -20,6 +20,8 @@ static const struct sandbox_rule main_rules[] = {
 	WHEN(ioctl, 1, INT, PERF_EVENT_IOC_ENABLE),
 	WHEN(ioctl, 1, INT, PERF_EVENT_IOC_DISABLE),
 	WHEN(ioctl, 1, INT, PERF_EVENT_IOC_PERIOD),
+	/* other maps under the numbers that programs name: variant.c */
+	WHEN(dup3, 2, INT, O_CLOEXEC),
 	/* the hub, again when it is another one: conn.c, hub_link.c */
 	WHEN(socket, 0, INT, AF_UNIX), YES(connect), YES(setsockopt),
 	/* two other channels to it: samples, and sealed tables of what runs */

@@ -38,7 +38,6 @@ static int entries_tell_slab(struct entries *e, uint32_t slab)
 
 int entries_message(struct entries *e, struct msg *m)
 {
-	const struct msg_entry *entry = (const void *)m->buf;
 	const struct msg_slab *slab = (const void *)m->buf;
 	int r = 0;
 
@@ -50,7 +49,8 @@ int entries_message(struct entries *e, struct msg *m)
 		return entries_tell_slab(e, slab->slab);
 	case MSG_ENTRY:
 		/* only of a key that is there, which the kernel has confirmed then */
-		if (bpf_map_update_elem(e->bpf->files_fd, &entry->key, &entry->entry, BPF_EXIST))
+		if (bpf_map_update_elem(e->bpf->files_fd, m->buf,
+					m->buf + offsetof(struct msg_entry, entry), BPF_EXIST))
 			e->stats->entry_unknown++;
 		break;
 	case MSG_SLAB_DROP:
@@ -114,12 +114,10 @@ void entries_connected(struct entries *e)
 	static const struct file_key vdso = { .size = 1 };
 
 	entries_confirmed(e, &vdso, false);
-	e->handled = 1;
-	e->by_tick = 0;
-	e->settled = 0;
-	e->tell = 0;
-	e->list_wanted = false;
-	e->told = false;
+	*e = (struct entries){
+		.bpf = e->bpf, .hub = e->hub, .stats = e->stats, .elements = e->elements,
+		.handled = 1,
+	};
 }
 
 void entries_tell(struct entries *e)
@@ -129,12 +127,9 @@ void entries_tell(struct entries *e)
 
 	if (e->told)
 		return;
-	while (e->tell < SLABS_MAX && e->elements.slabs[e->tell] < 0)
-		e->tell++;
-	if (e->tell < SLABS_MAX) {
-		if (!entries_tell_slab(e, e->tell))
-			e->tell++;
-		return;
+	for (; e->tell < SLABS_MAX; e->tell++) {
+		if (e->elements.slabs[e->tell] >= 0 && entries_tell_slab(e, e->tell))
+			return;
 	}
 	fd = entries_copy(e, &known.n);
 	e->told = !entries_send(e, MSG_KNOWN, &known, sizeof(known), fd);

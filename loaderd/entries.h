@@ -47,8 +47,8 @@ int entries_message(struct entries *e, struct msg *m);
  * which needs no opener to confirm it. */
 void entries_connected(struct entries *e);
 
-/* Tell it the next slab, or after them all entries; to be called again and again, so that
- * the ring is drained in between. */
+/* Tell it the slabs, and after them all entries; to be called again and again until it is
+ * told, since the socket may be full. */
 void entries_tell(struct entries *e);
 
 /* To be called each second while there is something to settle, just after all that was in

@@ -22,7 +22,6 @@ bool hub_link_up(const struct hub_link *h)
 void hub_link_hello(struct hub_link *h)
 {
 	h->conn.state = CONN_READY;
-	h->failures = 0;
 	h->stats->hub_connects++;
 }
 
@@ -84,11 +83,9 @@ void hub_link_tick(struct hub_link *h)
 
 	if (h->conn.fd >= 0)
 		return;
+	h->attempts++;
 	r = hub_link_open(h);
-	if (!r)
-		return;
-	h->failures++;
-	if (h->failures % WARN_EVERY == 0)
+	if (r && h->attempts % WARN_EVERY == 0)
 		log_warn("cannot reach symbolizerd at %s: %s", h->path, strerror(-r));
 }
 

@@ -32,6 +32,7 @@
 #include "loaderd/requests.h"
 #include "loaderd/sampling.h"
 #include "loaderd/store.h"
+#include "loaderd/variant.h"
 
 #define DRAIN_MS	250	/* the ring holds seconds of samples, and wakes us
 				 * when it is three quarters full */
@@ -157,9 +158,7 @@ static void loaderd_parse(struct settings *set, char **argv)
 
 static void loaderd_listed(void *ctx, const struct request_file *r)
 {
-	struct loaderd *l = ctx;
-
-	requests_add(&l->requests, r, true);
+	requests_add(ctx, r, true);
 }
 
 /* List what a process maps, or what all do (LIST_ALL).  If that fails, if this second's time for
@@ -169,7 +168,7 @@ static void loaderd_list(struct loaderd *l, uint32_t tgid)
 	uint64_t begin = now_ns();
 
 	if (l->listing_ns < LISTING_NS && l->requests.unanswered < EXE_AHEAD)
-		(void)!bpf_list(&l->bpf, tgid, loaderd_listed, l);
+		(void)!bpf_list(&l->bpf, tgid, loaderd_listed, &l->requests);
 	else
 		l->stats.lists_put_off++;
 	l->listing_ns += now_ns() - begin;
@@ -235,6 +234,26 @@ static void loaderd_leave(struct loaderd *l)
 	bpf_map_update_elem(l->bpf.left_fd, &(uint32_t){ 0 }, &l->hub.hello, BPF_ANY);
 }
 
+static void loaderd_report(struct loaderd *l)
+{
+	struct loader_stats *s = &l->stats;
+	struct rusage used;
+
+	s->ksyms = l->ksyms.n;
+	s->runtimes = l->bpf.runtimes;
+	s->cpus = l->sampling.enabled ? l->sampling.n : 0;
+	s->covered_ns = l->former.covered_ns + l->sampling.covered_ns;
+	s->missed_ns = l->former.missed_ns + l->sampling.missed_ns;
+	/* the first slab is in bpf.map_bytes */
+	s->map_bytes = l->bpf.map_bytes + (l->entries.elements.n_slabs - 1) * SLAB_BYTES;
+	s->opener = *l->opener.shared;
+	s->opener.parent = (uint32_t)l->opener.respawner;
+	s->cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	getrusage(RUSAGE_SELF, &used);
+	s->rss_bytes = (uint64_t)used.ru_maxrss * 1024;
+	hub_link_send(&l->hub, MSG_LOADER_STATS, l->entries.settled, s, sizeof(*s), NULL, 0, -1);
+}
+
 static int loaderd_message(struct loaderd *l, struct msg *m)
 {
 	int r;
@@ -249,6 +268,12 @@ static int loaderd_message(struct loaderd *l, struct msg *m)
 		l->hub.hello.checkpoint = *(const struct msg_checkpoint *)m->buf;
 		l->hub.hello.account = ACCOUNT_SAME;
 		loaderd_leave(l);
+		return 0;
+	case MSG_RUNTIMES:
+		/* one that is not known is not worth a load */
+		l->stats.variant_error = -variant_use(l->bpf.skel, &l->bpf.runtimes, RUNTIMES_ALL &
+						      ((const struct msg_runtimes *)m->buf)->runtimes);
+		l->stats.variants++;
 		return 0;
 	case MSG_DEBUG_WANTED: case MSG_MEM_WANTED: case MSG_PERF_MAP_WANTED:
 		requests_asked(&l->requests, m);
@@ -282,25 +307,6 @@ static void loaderd_hear_hub(struct loaderd *l)
 }
 
 /* --- time ------------------------------------------------------------------------ */
-
-static void loaderd_report(struct loaderd *l)
-{
-	struct loader_stats *s = &l->stats;
-	struct rusage used;
-
-	s->ksyms = l->ksyms.n;
-	s->cpus = l->sampling.enabled ? l->sampling.n : 0;
-	s->covered_ns = l->former.covered_ns + l->sampling.covered_ns;
-	s->missed_ns = l->former.missed_ns + l->sampling.missed_ns;
-	/* the first slab is in bpf.map_bytes */
-	s->map_bytes = l->bpf.map_bytes + (l->entries.elements.n_slabs - 1) * SLAB_BYTES;
-	s->opener = *l->opener.shared;
-	s->opener.parent = (uint32_t)l->opener.respawner;
-	s->cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-	getrusage(RUSAGE_SELF, &used);
-	s->rss_bytes = (uint64_t)used.ru_maxrss * 1024;
-	hub_link_send(&l->hub, MSG_LOADER_STATS, l->entries.settled, s, sizeof(*s), NULL, 0, -1);
-}
 
 /* The hub must have every record that BPF took before we say goodbye. */
 static void loaderd_goodbye(struct loaderd *l)
@@ -353,7 +359,7 @@ static void loaderd_begin(struct loaderd *l)
 		return;
 	entries_tell(&l->entries);
 	if (l->entries.told && !l->requests.ready) {
-		bpf_forget_asked(&l->bpf);
+		*l->bpf.asked_since = now_ns();
 		requests_ready(&l->requests, true);
 		loaderd_list(l, LIST_ALL);
 		if (!l->ready_ns)
@@ -547,8 +553,9 @@ static void loaderd_raise_priority(void)
 
 	if (getsid(0) == getpid())
 		group = open("/proc/self/autogroup", O_WRONLY);
-	if (setpriority(PRIO_PROCESS, 0, -10) < 0 || write(group, "-10", 3) < 0)
-		log_debug("priority: %s", strerror(errno));
+	/* without it, it is only later */
+	(void)!setpriority(PRIO_PROCESS, 0, -10);
+	(void)!write(group, "-10", 3);
 	close(group);
 }
 

@@ -175,7 +175,7 @@ int sampling_refresh(struct sampling *s)
 int sampling_open(struct sampling *s, const struct bpf *b, uint32_t frequency)
 {
 	*s = (struct sampling){
-		.prog_fd = bpf_sample_fd(b), .programs_fd = bpf_map_fd(b, "programs"),
+		.prog_fd = b->sample_fd, .programs_fd = b->programs_fd,
 		.frequency = frequency, .cpus = b->cpus < CPUS_MAX ? b->cpus : CPUS_MAX,
 	};
 	s->online_fd = open("/sys/devices/system/cpu/online", O_RDONLY | O_CLOEXEC);
@@ -210,8 +210,7 @@ void sampling_enable(struct sampling *s)
 
 void sampling_stop(struct sampling *s)
 {
-	if (s->n)
-		store_remove(EVENT_NAME);
+	store_remove(EVENT_NAME);
 	for (uint32_t i = 0; i < s->cpus; i++) {
 		if (!s->event[i].fd)
 			continue;

@@ -45,12 +45,12 @@ $(O)/unit/$(1): $(O)/san/tests/unit/main.o $(O)/san/$(call test_source,unit,test
 endef
 $(foreach t,$(UNIT),$(eval $(call unit_rule,$(t))))
 
-bench_unwind_SRCS := tests/bench/unwind_load.c loaderd/bpf.c loaderd/sampling.c $(INSTALL_TABLE) $(UNWIND) \
+bench_unwind_SRCS := tests/bench/unwind_load.c loaderd/bpf.c loaderd/variant.c loaderd/sampling.c $(INSTALL_TABLE) $(UNWIND) \
 	common/log.c
 bench_unwind_LIBS := -lbpf -lelf -lnettle -liberty -lxxhash
 bench_costly_SRCS := $(filter-out %unwind_load.c,$(bench_unwind_SRCS))
 bench_costly_LIBS := $(bench_unwind_LIBS)
-bench_execs_SRCS := loaderd/bpf.c loaderd/store.c common/service.c common/send_fds.c
+bench_execs_SRCS := loaderd/bpf.c loaderd/variant.c loaderd/store.c common/service.c common/send_fds.c
 bench_execs_LIBS := -lbpf
 $(O)/tests/bench/execs.o: $(O)/bpf/sampler.skel.h
 bench_tables_SRCS := $(UNWIND)

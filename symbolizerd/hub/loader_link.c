@@ -12,6 +12,7 @@
 
 #include "common/clock.h"
 #include "ipc/conn.h"
+#include "ipc/runtimes.h"
 #include "symbolizerd/hub/intake.h"
 #include "symbolizerd/hub/interval.h"
 #include "symbolizerd/knowledge/record.h"
@@ -181,12 +182,25 @@ static void loader_link_flush(struct loader_link *l)
 	peer_link_want_write(&l->link, r == -EAGAIN);
 }
 
+/* Have the sampler loaded for other runtimes, if it is time. */
+static void loader_link_runtimes(struct loader_link *l)
+{
+	struct msg_runtimes m;
+
+	if (l->adopted && runtimes_wanted_ask(&l->runtimes, l->link.k->files.of_runtime, now_ns(),
+					      &m.runtimes))
+		loader_link_send(l, MSG_RUNTIMES, 0, &m, sizeof(m), NULL, 0, -1);
+}
+
 int loader_link_send(struct loader_link *l, unsigned int type, uint64_t id,
 		     const void *payload, size_t a, const void *tail,
 		     size_t b, int fd)
 {
 	int r;
 
+	/* what walks a file is there before its entry */
+	if (type == MSG_ENTRY)
+		loader_link_runtimes(l);
 	if (!peer_link_ready(&l->link) || l->clogged) {
 		if (fd >= 0)
 			close(fd);
@@ -313,6 +327,7 @@ static int loader_link_on_hello(struct loader_link *l, struct msg *msg)
 
 	memcpy(&m, msg->buf, sizeof(m));
 	l->connection++;
+	runtimes_wanted_begin(&l->runtimes);
 	if (m.record_version != REC_VERSION || m.frequency == 0 ||
 	    m.frequency > FREQUENCY_MAX || m.account >= ACCOUNT__MAX ||
 	    m.partial > 1 || m.idle_s == 0 ||
@@ -344,6 +359,17 @@ static int loader_link_on_cgroup(struct loader_link *l, const struct msg *msg)
 	return MSG_OK;
 }
 
+/* Say which runtimes the kernel does not load. */
+static void loader_link_refused(const struct loader_stats *s, uint64_t runtimes)
+{
+	for (uint32_t r = RUNTIME_NONE + 1; r < RUNTIME__MAX; r++) {
+		if (runtimes >> r & 1)
+			log_warn("the sampler cannot be loaded with %s (%s): its frames are missing; "
+				 "tried again every ten minutes", runtime_info(r)->name,
+				 strerror((int)(s->variant_error & 0xfff)));
+	}
+}
+
 static int loader_link_on_stats(struct loader_link *l, const struct msg *msg)
 {
 	struct knowledge *k = l->link.k;
@@ -353,6 +379,7 @@ static int loader_link_on_stats(struct loader_link *l, const struct msg *msg)
 
 	memcpy(&m, msg->buf, sizeof(m));
 	loader_link_drain(l);
+	loader_link_refused(&m.stats, runtimes_wanted_answer(&l->runtimes, &m.stats, now));
 	ledger_loader_stats(&k->ledger, &m.stats);
 	cpu_share_loader(&k->share, &m.stats);
 	own_note(&k->own, OWN_RESPAWNER, (pid_t)m.stats.opener.parent);
@@ -400,6 +427,8 @@ static int loader_link_handle(void *ctx, struct msg *msg)
 	struct loader_link *l = ctx;
 	int r = loader_link_dispatch(l, msg);
 
+	if (msg->hdr.type == MSG_KNOWN)
+		loader_link_runtimes(l);
 	loader_link_unclog(l);
 	return r;
 }
@@ -428,6 +457,7 @@ void loader_link_tick(struct loader_link *l)
 	loader_link_drain(l);
 	begin = cpu_share_begin();
 	files_tick(&k->files, (uint32_t)(now_ns() / NSEC_PER_SEC));
+	loader_link_runtimes(l);
 	loader_link_flush(l);
 	cpu_share_end(&k->share, begin);
 	loader_link_unclog(l);

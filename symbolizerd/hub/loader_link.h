@@ -20,6 +20,7 @@
 #include "symbolizerd/hub/outbox.h"
 #include "symbolizerd/hub/peer_link.h"
 #include "symbolizerd/knowledge/knowledge.h"
+#include "symbolizerd/tables/runtimes_wanted.h"
 
 /* What BPF counts, read where BPF writes it.  The map `counts` stays while it is mapped, so
  * when loaderd is killed the hub still reads what was taken after loaderd's last word. */
@@ -46,6 +47,7 @@ struct loader_link {
 	struct hub_totals left;	/* by a former hub, which ended in order */
 	uint64_t sampled_ns;	/* when a loaderd last said that it samples; 0: none did */
 	bool left_valid;
+	struct runtimes_wanted runtimes;
 	struct loader_counts counts;	/* kept when loaderd is gone */
 	struct log_limit bad_log;
 };

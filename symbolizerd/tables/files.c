@@ -226,6 +226,14 @@ static void files_say(struct file_policy *f, uint32_t number, uint8_t ask)
 	e->id = 0;
 }
 
+/* Count the files of each runtime. */
+static void files_set_runtime(struct file_policy *f, struct known_file *e, uint32_t runtime)
+{
+	f->of_runtime[e->runtime]--;
+	e->runtime = (uint8_t)runtime;
+	f->of_runtime[e->runtime]++;
+}
+
 static void files_say_drop(struct file_policy *f, uint64_t id, const struct file_key *key)
 {
 	f->tables.sent++;
@@ -249,6 +257,7 @@ static void files_drop(struct file_policy *f, uint32_t number)
 	owners_add(&f->owners, e->owner, -1);
 	tables_release(&f->tables, &e->table);
 	hash_remove_index(&f->by_key, files_hash(f, &e->key), number);
+	files_set_runtime(f, e, RUNTIME_NONE);
 	files_number_free(f, number);
 }
 
@@ -478,7 +487,7 @@ void files_runtime(struct file_policy *f, uint32_t number, uint32_t runtime)
 	struct known_file *e = files_at(f, number);
 
 	if (e)
-		e->runtime = (uint8_t)runtime;
+		files_set_runtime(f, e, runtime);
 }
 
 void files_table(struct file_policy *f, uint32_t number, const void *data,
@@ -627,6 +636,7 @@ static bool files_adopt_sound(const struct msg_entry *m)
 
 	return vdso_is(&m->key) == (m->entry.exe == EXE_VDSO) &&
 	       m->entry.exe != EXE_NONE && m->entry.exe < FILE_NUMBERS_MAX &&
+	       m->entry.runtime < RUNTIME__MAX &&
 	       !(m->entry.state & ~(FILE_STATE | FILE_ASK | FILE_ASK_HOST)) &&
 	       (state == FILE_TABLE) == (m->entry.pages != 0);
 }
@@ -655,7 +665,7 @@ static bool files_adopt_one(struct file_policy *f, const struct msg_entry *m)
 	e->used_s = f->now_s;
 	e->state = state;
 	e->host = vdso;		/* only the former hub knew its path */
-	e->runtime = m->entry.runtime;
+	files_set_runtime(f, e, m->entry.runtime);
 	files_link(f, number);
 	if (f->n <= number)
 		f->n = number + 1;

@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bpf/runtime.h"
 #include "common/hash_table.h"
 #include "ipc/message_hub.h"
 #include "symbolizerd/tables/out.h"
@@ -53,6 +54,7 @@ struct file_policy {
 	uint32_t listed_s;	/* when MSG_LIST was sent last */
 	uint32_t list_s;	/* time between two MSG_LIST; 0: .idle_s */
 	uint32_t sweep;		/* number to check next; 0: done */
+	uint32_t of_runtime[RUNTIME__MAX];	/* files; that of RUNTIME_NONE is of no use */
 	bool up;		/* files_begin() was called */
 	uint64_t seed;
 	struct owners owners;	/* files of each owner */
@@ -89,7 +91,7 @@ int files_exe(struct file_policy *f, const struct msg_exe *m, uint32_t owner,
 /* A worker's table of len bytes. */
 void files_table(struct file_policy *f, uint32_t number, const void *data,
 		 size_t len);
-/* The file's runtime (enum runtime), to be sent with the next message about it. */
+/* The file's runtime (below RUNTIME__MAX), to be sent with the next message about it. */
 void files_runtime(struct file_policy *f, uint32_t number, uint32_t runtime);
 /* There will be no table, and the file is FILE_BARE or FILE_CODE; an installed one stays. */
 void files_no_table(struct file_policy *f, uint32_t number, enum file_state state);

@@ -23,6 +23,7 @@
 #include "bpf/python_read.bpf.h"
 #include "loaderd/bpf.h"
 #include "loaderd/sampling.h"
+#include "loaderd/variant.h"
 #include "tests/live/install_table.h"
 #include "tests/unit/costly_memory.h"
 
@@ -161,6 +162,8 @@ int main(int argc, char **argv)
 
 	libbpf_set_print(NULL);
 	r = bpf_load(&bpf, HZ, &everything);
+	if (!r)
+		r = bpf_use(&bpf, ~0ULL);
 	if (r)
 		die("bpf_load", r);
 	r = installer_init(&installer, bpf.files_fd, bpf_map_fd(&bpf, "slabs"),

@@ -127,7 +127,7 @@ static struct bpf_prog_info kernel_says(void)
 	struct bpf_prog_info info = { 0 };
 	uint32_t len = sizeof(info);
 
-	if (bpf_obj_get_info_by_fd(bpf_sample_fd(&bpf), &info, &len))
+	if (bpf_obj_get_info_by_fd(bpf.sample_fd, &info, &len))
 		die("bpf_obj_get_info_by_fd", errno);
 	return info;
 }

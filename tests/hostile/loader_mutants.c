@@ -23,6 +23,7 @@ static const struct file_key nobody = { .ino = 1, .size = 2, .dev = 3 };
 static struct msg_entry entry;
 static struct msg_slab slab = { .slab = SLAB };
 static struct msg_checkpoint checkpoint;
+static struct msg_runtimes runtimes;
 static struct msg_wanted wanted = { .process.tgid = 1 };
 
 #define PLAIN(t, p)	{ .type = (t), .payload = &(p), .len = sizeof(p) }
@@ -37,7 +38,7 @@ static const struct mutant bases[] = {
 	  .len = sizeof(wanted) },
 	{ .type = MSG_PERF_MAP_WANTED, .id = 3, .payload = &wanted,
 	  .len = sizeof(wanted) },
-	{ .type = MSG_LIST },
+	PLAIN(MSG_RUNTIMES, runtimes), { .type = MSG_LIST },
 };
 #define BASES	(sizeof(bases) / sizeof(bases[0]))
 

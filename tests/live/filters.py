@@ -16,7 +16,7 @@ from live import ROOT, wait_for
 HELPER = os.path.join(ROOT, "build", "live", "calls")
 
 # The argument that our filters look at.
-ASKED = {"clone": 0, "fcntl": 1, "getsockopt": 2, "ioctl": 1, "kill": 1, "madvise": 2, "mmap": 2,
+ASKED = {"clone": 0, "dup3": 2, "fcntl": 1, "getsockopt": 2, "ioctl": 1, "kill": 1, "madvise": 2, "mmap": 2,
          "mprotect": 2, "newfstatat": 3, "open": 1, "openat": 2, "prctl": 0, "prlimit64": 0,
          "renameat2": 4, "setpriority": 2, "socket": 0, "socketpair": 0, "statx": 2, "unlinkat": 2,
          "utimensat": 1}

@@ -34,6 +34,9 @@ static bool exempt(size_t at, bool metric)
 	if (at == AT(st.loader.opener.pid) || at == AT(st.loader.opener.parent) ||
 	    at == AT(sum.own))
 		return true;
+	/* no quantity */
+	if (metric && at == AT(st.loader.runtimes))
+		return true;
 	/* the sum of the reasons */
 	return metric && at == AT(sum.lost);
 }

@@ -37,18 +37,6 @@ static struct fake_cpu {
 static int n_events, refuse;
 static uint64_t mono;
 static struct sampling s;
-static const struct bpf fake = { .cpus = CPUS };
-
-int bpf_sample_fd(const struct bpf *b)
-{
-	return b == &fake ? 7 : -1;
-}
-
-int bpf_map_fd(__attribute__((unused)) const struct bpf *b,
-	       __attribute__((unused)) const char *name)
-{
-	return -1;
-}
 
 /* --- the kernel --------------------------------------------------------------- */
 
@@ -173,6 +161,8 @@ static void goes(int cpu)
 
 /* --- what happens ------------------------------------------------------------- */
 
+static const struct bpf bpf = { .sample_fd = 7, .programs_fd = -1, .cpus = CPUS };
+
 static void begin(bool pmu)
 {
 	memset(events, 0, sizeof(events));
@@ -180,7 +170,7 @@ static void begin(bool pmu)
 	mono = 1000 * S;
 	for (int i = 0; i < CPUS; i++)
 		cpus[i] = (struct fake_cpu){ .online = true, .no_pmu = !pmu, .share = 100 };
-	CHECK_EQ(sampling_open(&s, &fake, 97), 0);
+	CHECK_EQ(sampling_open(&s, &bpf, 97), 0);
 }
 
 /* So many events that are open and count, one a CPU. */
@@ -270,7 +260,7 @@ TEST(time_without_a_cpu_is_nobodys)
 	begin(false);
 	goes(2);
 	sampling_stop(&s);
-	CHECK_EQ(sampling_open(&s, &fake, 97), 0);	/* off at the start */
+	CHECK_EQ(sampling_open(&s, &bpf, 97), 0);	/* off at the start */
 	sampling_enable(&s);
 	CHECK_EQ(counting(), 2);
 	for (int i = 0; i < 5; i++)

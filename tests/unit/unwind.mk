@@ -85,7 +85,7 @@ $(O)/live/stops: $(stops_OBJS)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(LDHARD) $^ -lbpf -lelf -lnettle -liberty -lxxhash -o $@
 
 # how much the verifier looks at, for tests/live/test_verifier.sh and tests/vm
-verifier_OBJS := $(patsubst %.c,$(O)/%.o,tests/live/verifier.c loaderd/bpf.c loaderd/store.c common/service.c common/send_fds.c)
+verifier_OBJS := $(patsubst %.c,$(O)/%.o,tests/live/verifier.c loaderd/bpf.c loaderd/variant.c loaderd/store.c common/service.c common/send_fds.c)
 $(O)/live/verifier: $(verifier_OBJS)
 	@mkdir -p $(@D)
 	$(call say,LD)
