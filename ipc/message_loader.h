@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "bpf/request.h"
+#include "bpf/runtime.h"
 #include "bpf/slab.h"
 #include "ipc/counters_loader.h"
 #include "ipc/message.h"
@@ -98,6 +99,7 @@ struct msg_known {			/* fd: sealed, struct msg_entry [n]; one
 
 /* Load the sampler with these runtimes, before any message that follows.  The next
  * MSG_LOADER_STATS says what came of it. */
+#define RUNTIMES_ALL	((1ULL << RUNTIME__MAX) - 1)
 struct msg_runtimes {
 	uint64_t runtimes;		/* bits by enum runtime; bit 0 if there is any other */
 };

@@ -4,8 +4,8 @@
  *
  * usage: verifier [all]
  *
- * Loads what loaderd loads, as it does, without a filter; "all": with each kind of
- * filter.  The kernel says how many instructions it followed, and refuses a program
+ * Loads what loaderd loads, as it does, without a filter and any runtime, then with each
+ * runtime alone, and with all; "all": that with each kind of filter.  The kernel says how many instructions it followed, and refuses a program
  * beyond a million.  That number is the same each time; a small change of a program
  * can multiply it.  So each has a budget here, far below what is refused.  TAP; root.
  */
@@ -16,23 +16,35 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bpf/runtime.h"
 #include "loaderd/bpf.h"
+#include "loaderd/variant.h"
 
 #define LOG_STATS	4	/* BPF_LOG_STATS: the last line of the log alone */
+
+#define WALK_NONE	160000	/* without a runtime; each has its own in bpf/runtimes.def */
+
+static const struct walked {
+	const char *name;
+	uint32_t number, flags, thousands;
+} walked[] = {
+#define RUNTIME(number, id, name, flags, verify, ...)	{ #name, number, flags, verify },
+#include "bpf/runtimes.def"
+};
 
 /* A quarter to a half more than the most that docs/KERNELS.md has of any kernel; at least 100. */
 static const struct budget {
 	const char *name;
 	unsigned int insns;
 } budgets[] = {
-	{ "walk", 350000 }, { "sample", 100 }, { "executed", 16500 }, { "identify", 14500 },
+	{ "walk", WALK_NONE }, { "sample", 100 }, { "executed", 16500 }, { "identify", 14500 },
 	{ "list_files", 20000 }, { "modules_changed", 100 }, { "name_symbol", 100 },
 };
 
 #define N	(sizeof(budgets) / sizeof(*budgets))
 
 static unsigned int said[N];
-static char log_text[1 << 16];
+static char log_text[1 << 20];	/* each call of a global function is a line of it meanwhile */
 
 /* In the place of libbpf's own, which it calls for each program. */
 int bpf_prog_load(enum bpf_prog_type type, const char *name, const char *license,
@@ -60,10 +72,55 @@ int bpf_prog_load(enum bpf_prog_type type, const char *name, const char *license
 	return fd;
 }
 
+static const char *const filters[] = { "all", "pid", "below", "cgroup" };
+
+static int judge(const char *filter, const char *with, const char *name, unsigned int insns,
+		 unsigned int budget)
+{
+	bool good = insns && insns <= budget;
+
+	printf("# filter %s, %s: %s: the verifier followed %u instructions, its budget is %u\n",
+	       filter, with, name, insns, budget);
+	printf("%s - filter %s, %s: %s is within its budget of instructions to verify\n",
+	       good ? "ok" : "not ok", filter, with, name);
+	return !good;
+}
+
+/* walk() with these runtimes. */
+static int use(struct bpf *b, const char *filter, const char *with, uint64_t runtimes,
+	       unsigned int budget)
+{
+	int r;
+
+	said[0] = 0;
+	r = bpf_use(b, runtimes | 1);
+	if (r)
+		printf("# %s\n", strerror(-r));
+	return judge(filter, with, budgets[0].name, said[0], budget);
+}
+
+static int use_each(struct bpf *b, const char *filter)
+{
+	unsigned int budget = WALK_NONE;
+	int failed = 0;
+	uint64_t all = 0;
+
+	for (size_t i = 0; i < sizeof(walked) / sizeof(*walked); i++) {
+		const struct walked *w = &walked[i];
+
+		if (!(w->flags & RUNTIME_WALKS))
+			continue;
+		failed |= use(b, filter, w->name, 1ULL << w->number,
+			      WALK_NONE + w->thousands * 1000);
+		budget += w->thousands * 1000;
+		all |= 1ULL << w->number;
+	}
+	return failed | use(b, filter, "all runtimes", all, budget);
+}
+
 /* In a process of its own: it is loaded once. */
 static int load_with(const struct task_filter *filter)
 {
-	static const char *const filters[] = { "all", "pid", "below", "cgroup" };
 	static struct bpf bpf;
 	int failed = 0, r = bpf_load(&bpf, 97, filter);
 
@@ -71,16 +128,11 @@ static int load_with(const struct task_filter *filter)
 		printf("not ok - filter %s: loads: %s\n", filters[filter->kind], strerror(-r));
 		return 1;
 	}
-	for (size_t i = 0; i < N; i++) {
-		const struct budget *b = &budgets[i];
-		bool good = said[i] && said[i] <= b->insns;
-
-		printf("# filter %s: %s: the verifier followed %u instructions, its budget is %u\n",
-		       filters[filter->kind], b->name, said[i], b->insns);
-		failed |= !good;
-		printf("%s - filter %s: %s is within its budget of instructions to verify\n",
-		       good ? "ok" : "not ok", filters[filter->kind], b->name);
-	}
+	for (size_t i = 0; i < N; i++)
+		failed |= judge(filters[filter->kind], "no runtime", budgets[i].name, said[i],
+				budgets[i].insns);
+	failed |= use_each(&bpf, filters[filter->kind]);
+	fflush(stdout);
 	return failed;
 }
 
