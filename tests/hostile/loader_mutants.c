@@ -84,6 +84,7 @@ static void loader_takes_each_that_is_right(void)
 		CHECK(mutant_send(lying.conn.fd, &bases[i], MUT_NONE));
 		/* those that loaderd settles */
 		lying.sent += bases[i].type != MSG_CHECKPOINT &&
+			      bases[i].type != MSG_RUNTIMES &&
 			      bases[i].type != MSG_SLAB_WANTED &&
 			      bases[i].type != MSG_DEBUG_WANTED &&
 			      bases[i].type != MSG_MEM_WANTED &&
