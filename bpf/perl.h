@@ -116,7 +116,8 @@ enum perl_sv {				/* svtype */
 #define PERL_AUX_COUNT(w)	((__s32)((w)[3] >> 32))
 #define PERL_HEK_LEN		4
 #define PERL_HEK_KEY		8
-#define PERL_HEK_UTF8		1	/* of the byte behind the text's NUL */
+#define PERL_HEK_END		0x0f00	/* behind the text: a NUL, flags: HVhek_UTF8 and others */
+#define PERL_HEK_UTF8		1	/* of these: HVhek_UTF8 */
 
 /* op.h, cop.h: of an op; of a COP */
 #define PERL_OP_PPADDR		16

@@ -132,19 +132,23 @@ struct perl_text {
 	__u32 utf8;		/* else Latin-1 */
 };
 
-/* Find the text of a HEK; false: there is none. */
+/* Find the text of a HEK; false: there is none, or it is no HEK, which has a NUL behind its
+ * text, and flags. */
 static __always_inline int perl_read_hek(struct perl_state *p, __u64 hek,
 					 struct perl_text *ret)
 {
 	__u32 len = hek ? user_u32(hek + PERL_HEK_LEN) : 0;
+	__u16 end = 0;
 
 	p->reads += 2;
 	if (!len || len > PERL_NAME_MAX)
 		return 0;
 	ret->at = hek + PERL_HEK_KEY;
 	ret->bytes = len;
-	/* without the byte the text would be of a form that is not known */
-	ret->utf8 = user_u16(ret->at + len) >> 8 & PERL_HEK_UTF8;
+	if (bpf_probe_read_user(&end, sizeof(end), (void *)(ret->at + len)) ||
+	    end & ~PERL_HEK_END)
+		return 0;
+	ret->utf8 = end >> 8 & PERL_HEK_UTF8;
 	return 1;
 }
 
@@ -266,7 +270,8 @@ static __always_inline void perl_begin(struct perl_state *p, __u64 interp)
 	at = p->words[0];
 	stack = p->words[1];
 	si = p->words[2];
-	if (stack)
+	/* where the file of a statement is a glob, there are no threads */
+	if (stack && at && !(at & 7) && !perl_glob(p, perl_word(p, at + PERL_COP_FILE)))
 		perl_begin_at(p, at, si, stack, perl_word(p, interp + l->top_env));
 }
 

@@ -57,10 +57,16 @@ static void begin(__u32 version)
 
 static void walk(void)
 {
+	const struct perl_layout *l = perl_layout(pl.version);
+
 	memset(&state, 0xaa, sizeof(state));
 	memset(&state, 0, PERL_STATE_BEGIN);
 	state.version = pl.version;
-	perl_begin(&state, pl.interp);
+	if (pl.version & PERL_THREADED)
+		perl_begin(&state, pl.interp);
+	else	/* its variables are no interpreter's: anywhere */
+		perl_begin_global(&state, pl.interp + l->curcop, pl.interp + l->curcop + 16,
+				  pl.interp + l->top_env);
 }
 
 static const char *text_at(__u64 at, __u32 bytes)
@@ -437,6 +443,7 @@ TEST(perl_values_of_other_types_have_no_names)
 TEST(perl_name_in_utf8)
 {
 	struct perl_text t;
+	__u64 hek;
 
 	begin(36);
 	walk();
@@ -446,6 +453,13 @@ TEST(perl_name_in_utf8)
 	CHECK(perl_read_hek(&state, pl_hek("h\xe9", 0), &t));
 	CHECK(!t.utf8);
 	CHECK(!perl_read_hek(&state, pl_hek("", 0), &t));
+	/* what has no NUL, or other flags, is none */
+	CHECK(!perl_read_hek(&state, pl_hek("f", 0x10), &t));
+	hek = pl_hek("f", 0);
+	*(char *)pl_at(hek + 9) = 'g';
+	CHECK(!perl_read_hek(&state, hek, &t));
+	pl_put32(hek + 4, PERL_NAME_MAX + 1);
+	CHECK(!perl_read_hek(&state, hek, &t));
 	CHECK(!perl_read_hek(&state, 0, &t));
 }
 
@@ -514,6 +528,8 @@ TEST(perl_interpreter_whose_stack_is_none)
 				expect_nothing();
 		}
 		pl_put32(av + 12, PERL_SV_ARRAY);
+		if (!(v & PERL_THREADED))
+			continue;
 		/* it must be the interpreter's */
 		pl_put(pl.interp + l->curcop + 8, pl_sv(pl_alloc(32), PERL_SV_ARRAY, 0));
 		expect_nothing();
@@ -528,6 +544,20 @@ TEST(perl_interpreter_whose_stack_is_none)
 		expect_nothing();
 		pl.interp = 0;
 		expect_nothing();
+	}
+}
+
+/* A statement says whether there are threads. */
+TEST(perl_with_threads_or_without_is_no_other)
+{
+	EACH_PERL(v) {
+		begin(v);
+		pl_runs(pl_cop("/a/x.pl", 7));
+		pl.version ^= PERL_THREADED;
+		expect_nothing();
+		pl.version = v;
+		walk();
+		CHECK_STR(loop(), "main@7 ");
 	}
 }
 
