@@ -152,7 +152,7 @@ __weak __noinline int perl_push_names(void)
 	case PERL_SUB:
 		perl_sub_name(p, &f, &name, &package);
 		perl_push_hek(package, TEXT_CLASS, 0);
-		perl_push_hek(name, TEXT_NAME, f.first_line);
+		perl_push_hek(name, TEXT_NAME, perl_first_line(p, &f));
 		perl_push_file(f.file, 0);
 		return 0;
 	case PERL_EVAL:

@@ -50,9 +50,11 @@ struct perl_frame {
 	__u64 at;		/* COP */
 	__u64 name, stash;	/* of a sub: HEK or GV; its package */
 	__u64 file;		/* of a sub: text */
+	__u64 start;		/* of a sub: its first op */
 	__u32 kind;		/* enum perl_kind */
 	__u32 flags;		/* CvFLAGS of a sub */
-	__u32 line, first_line;	/* 0: not known */
+	__u32 line;		/* 0: not known */
+	__u32 first_line;	/* of an eval; of a sub: perl_first_line() */
 };
 
 /* What must be 0 when a sample begins. */
@@ -358,6 +360,7 @@ static __always_inline int perl_read_cv(struct perl_state *p, __u64 cv, __u32 cx
 	f->name = w[PERL_CV_NAME];
 	f->stash = w[PERL_CV_STASH];
 	f->file = w[PERL_CV_FILE];
+	f->start = w[PERL_CV_START];
 	f->flags = PERL_CV_FLAGS(w);
 	/* closures share what was compiled, and so do threads */
 	f->function = w[PERL_CV_ROOT] ? w[PERL_CV_ROOT] : cv;
@@ -374,24 +377,29 @@ static __always_inline __u32 perl_line(struct perl_state *p, __u64 cop)
 	return line <= PERL_LINE_MAX ? line : 0;
 }
 
+/* The first line of a sub: of its first op, if that is a statement, as f->at is.  0: not
+ * known. */
+static __always_inline __u32 perl_first_line(struct perl_state *p, const struct perl_frame *f)
+{
+	__u64 op = f->start && !(f->start & 7) ? perl_word(p, f->at + PERL_OP_PPADDR) : 0;
+
+	return op && perl_word(p, f->start + PERL_OP_PPADDR) == op ? perl_line(p, f->start) : 0;
+}
+
 /*
- * The lines of a sub that was read last.  One that has just been called has not said yet
+ * The line of a sub that was read last.  One that has just been called has not said yet
  * where it is: then its first line is taken, not that of its caller.  A recursive one may be
  * at the statement that has called it.
  */
-static __always_inline void perl_sub_lines(struct perl_state *p, struct perl_frame *f,
-					   __u64 oldcop)
+static __always_inline void perl_sub_line(struct perl_state *p, struct perl_frame *f,
+					  __u64 oldcop)
 {
-	__u64 start = p->words[PERL_CV_START];
 	__s32 depth = PERL_CV_DEPTH(p->words);
-	__u64 op = perl_word(p, f->at + PERL_OP_PPADDR);
 
-	/* is the first op a statement, as f->at is? */
-	if (start && !(start & 7) && op && perl_word(p, start + PERL_OP_PPADDR) == op)
-		f->first_line = perl_line(p, start);
-	if (p->inner && f->at == oldcop && depth <= 1 && f->first_line)
-		f->line = f->first_line;
-	else
+	f->line = 0;
+	if (p->inner && f->at == oldcop && depth <= 1)
+		f->line = perl_first_line(p, f);
+	if (!f->line)
 		f->line = perl_line(p, f->at);
 }
 
@@ -410,7 +418,7 @@ static __always_inline enum perl_found perl_next_sub(struct perl_state *p, const
 		return PERL_NOTHING;
 	}
 	f->at = p->at;
-	perl_sub_lines(p, f, oldcop);
+	perl_sub_line(p, f, oldcop);
 	ends = !retop && perl_called_by_c(p);
 	if (ends && p->catches)
 		return PERL_END;
