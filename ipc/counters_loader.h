@@ -46,10 +46,10 @@ struct loader_stats {
 					 * at most */
 	uint64_t hub_connects;
 	uint64_t offences;		/* messages that ended a connection */
-	uint64_t map_bytes;		/* room of all maps: keys and values */
+	uint64_t map_bytes;		/* room of all maps but those of runtimes: keys and values */
 	uint64_t runtimes;		/* with which the sampler is loaded: bits by number */
-	uint64_t variants;		/* MSG_RUNTIMES that asked for others */
-	uint64_t variant_error;		/* errno of the last one; 0: it was loaded */
+	uint64_t runtimes_wanted;	/* for which it was to be loaded last, as MSG_RUNTIMES had it */
+	uint64_t variant_error;		/* errno of that; 0: it was loaded */
 	/* costs */
 	uint64_t start_ns;		/* of loaderd: CLOCK_REALTIME */
 	uint64_t cpu_ns;		/* of its main process */

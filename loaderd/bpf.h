@@ -17,7 +17,6 @@ struct sampler;			/* build/bpf/sampler.skel.h */
 
 struct bpf {
 	struct sampler *skel;
-	uint64_t runtimes;	/* whose parts of the sampler are loaded: bits by number */
 	int name_fd;		/* link of name_symbol() */
 	uint32_t *wake;		/* 1: BPF wakes us for each sample */
 	__u64 *asked_since;	/* BPF asks anew for all that it asked for before */
@@ -36,12 +35,6 @@ struct bpf {
  * store.  libbpf writes to standard error what the kernel refuses, unless
  * libbpf_set_print() says otherwise.  0 or -errno. */
 int bpf_load(struct bpf *b, uint32_t frequency, const struct task_filter *filter);
-
-/* Load the sampler with these runtimes, too: variant_use(). */
-static inline int bpf_use(struct bpf *b, uint64_t runtimes)
-{
-	return variant_use(b->skel, &b->runtimes, runtimes);
-}
 
 /* A map's descriptor, by its name; borrowed. */
 int bpf_map_fd(const struct bpf *b, const char *name);

@@ -22,6 +22,7 @@ bool hub_link_up(const struct hub_link *h)
 void hub_link_hello(struct hub_link *h)
 {
 	h->conn.state = CONN_READY;
+	h->attempts = 0;
 	h->stats->hub_connects++;
 }
 

@@ -23,7 +23,7 @@ struct hub_link {		/* zero-initialised except the descriptors, path, uid,
 	int counts_fd;		/* what BPF counts; borrowed */
 	/* sent at each connection, with the checkpoint in it */
 	struct msg_hello_loader hello;
-	uint64_t attempts;	/* to connect */
+	uint64_t attempts;	/* to connect, since the last hello */
 	struct loader_stats *stats;	/* .hub_connects, .offences */
 };
 

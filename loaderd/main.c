@@ -234,26 +234,6 @@ static void loaderd_leave(struct loaderd *l)
 	bpf_map_update_elem(l->bpf.left_fd, &(uint32_t){ 0 }, &l->hub.hello, BPF_ANY);
 }
 
-static void loaderd_report(struct loaderd *l)
-{
-	struct loader_stats *s = &l->stats;
-	struct rusage used;
-
-	s->ksyms = l->ksyms.n;
-	s->runtimes = l->bpf.runtimes;
-	s->cpus = l->sampling.enabled ? l->sampling.n : 0;
-	s->covered_ns = l->former.covered_ns + l->sampling.covered_ns;
-	s->missed_ns = l->former.missed_ns + l->sampling.missed_ns;
-	/* the first slab is in bpf.map_bytes */
-	s->map_bytes = l->bpf.map_bytes + (l->entries.elements.n_slabs - 1) * SLAB_BYTES;
-	s->opener = *l->opener.shared;
-	s->opener.parent = (uint32_t)l->opener.respawner;
-	s->cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-	getrusage(RUSAGE_SELF, &used);
-	s->rss_bytes = (uint64_t)used.ru_maxrss * 1024;
-	hub_link_send(&l->hub, MSG_LOADER_STATS, l->entries.settled, s, sizeof(*s), NULL, 0, -1);
-}
-
 static int loaderd_message(struct loaderd *l, struct msg *m)
 {
 	int r;
@@ -270,10 +250,10 @@ static int loaderd_message(struct loaderd *l, struct msg *m)
 		loaderd_leave(l);
 		return 0;
 	case MSG_RUNTIMES:
+		memcpy(&l->stats.runtimes_wanted, m->buf, sizeof(l->stats.runtimes_wanted));
 		/* one that is not known is not worth a load */
-		l->stats.variant_error = -variant_use(l->bpf.skel, &l->bpf.runtimes, RUNTIMES_ALL &
-						      ((const struct msg_runtimes *)m->buf)->runtimes);
-		l->stats.variants++;
+		l->stats.variant_error = -variant_use(l->bpf.skel, &l->stats.runtimes, RUNTIMES_ALL &
+						      l->stats.runtimes_wanted);
 		return 0;
 	case MSG_DEBUG_WANTED: case MSG_MEM_WANTED: case MSG_PERF_MAP_WANTED:
 		requests_asked(&l->requests, m);
@@ -307,6 +287,25 @@ static void loaderd_hear_hub(struct loaderd *l)
 }
 
 /* --- time ------------------------------------------------------------------------ */
+
+static void loaderd_report(struct loaderd *l)
+{
+	struct loader_stats *s = &l->stats;
+	struct rusage used;
+
+	s->ksyms = l->ksyms.n;
+	s->cpus = l->sampling.enabled ? l->sampling.n : 0;
+	s->covered_ns = l->former.covered_ns + l->sampling.covered_ns;
+	s->missed_ns = l->former.missed_ns + l->sampling.missed_ns;
+	/* the first slab is in bpf.map_bytes */
+	s->map_bytes = l->bpf.map_bytes + (l->entries.elements.n_slabs - 1) * SLAB_BYTES;
+	s->opener = *l->opener.shared;
+	s->opener.parent = (uint32_t)l->opener.respawner;
+	s->cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	getrusage(RUSAGE_SELF, &used);
+	s->rss_bytes = (uint64_t)used.ru_maxrss * 1024;
+	hub_link_send(&l->hub, MSG_LOADER_STATS, l->entries.settled, s, sizeof(*s), NULL, 0, -1);
+}
 
 /* The hub must have every record that BPF took before we say goodbye. */
 static void loaderd_goodbye(struct loaderd *l)
@@ -549,10 +548,8 @@ static void loaderd_setup(struct loaderd *l)
  * Where the kernel groups tasks by session (sched(7)), ours gets the nice value, too. */
 static void loaderd_raise_priority(void)
 {
-	int group = -1;
+	int group = getsid(0) == getpid() ? open("/proc/self/autogroup", O_WRONLY) : -1;
 
-	if (getsid(0) == getpid())
-		group = open("/proc/self/autogroup", O_WRONLY);
 	/* without it, it is only later */
 	(void)!setpriority(PRIO_PROCESS, 0, -10);
 	(void)!write(group, "-10", 3);

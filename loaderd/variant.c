@@ -61,8 +61,7 @@ static int variant_number(int fd, int number)
 	if (fd < 0)
 		return fd;
 	dup3(fd, number, O_CLOEXEC);
-	close(fd);
-	return 0;
+	return close(fd);
 }
 
 /* A new map: of its own size (on), or tiny. */
@@ -80,8 +79,8 @@ static int variant_constant(const struct sampler *s, uint64_t runtimes)
 	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "runtimes", sizeof(uint32_t),
 				sizeof(runtimes), 1, &opts);
 
-	bpf_map_update_elem(fd, &(uint32_t){ 0 }, &runtimes, BPF_ANY);
-	bpf_map_freeze(fd);
+	if (bpf_map_update_elem(fd, &(uint32_t){ 0 }, &runtimes, BPF_ANY) || bpf_map_freeze(fd))
+		return -errno;
 	return variant_number(fd, bpf_map__fd(s->maps.rodata_runtimes));
 }
 

@@ -9,7 +9,7 @@
  * the number of the old one (dup3(2)), which lives on as long as its program does.
  *
  * A map rtN_NAME belongs to the runtime with the number N; rt0_NAME to any.  While N is off,
- * the map is a tiny one, which no instruction that is left uses.
+ * the map is a tiny one, which no instruction that is left uses.  It has no flags.
  */
 #ifndef LOADERD_VARIANT_H
 #define LOADERD_VARIANT_H
@@ -29,8 +29,10 @@ void variant_keep(const struct bpf_program *prog, const struct bpf_prog_load_opt
 
 /*
  * Load the program with these runtimes (bit 0: with any), and exchange it behind the
- * events: no sample is lost.  *in_force: those that it has, and then will have.  All maps of runtimes are new, and empty; the old program and
- * its maps are freed.  0, also if nothing changes; or -errno: then the old one stays.
+ * events: no sample is lost.  *in_force: those that it has, and then will have.  All maps
+ * of runtimes are new, and empty; the old program and its maps are freed.  0, also if
+ * nothing changes; or -errno: then the old program stays, and new maps that no program
+ * uses, until the next time.
  */
 int variant_use(struct sampler *s, uint64_t *in_force, uint64_t runtimes);
 

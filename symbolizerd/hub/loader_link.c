@@ -163,6 +163,7 @@ static void loader_link_closed(void *ctx)
 
 	outbox_clear(&l->out);
 	l->adopted = l->clogged = false;
+	l->unanswered = 0;
 	/* what is left in the socket was forwarded: it counts */
 	if (l->samples.fd >= 0)
 		(void)!loader_link_receive(l, &unused);
@@ -187,8 +188,8 @@ static void loader_link_runtimes(struct loader_link *l)
 {
 	struct msg_runtimes m;
 
-	if (l->adopted && runtimes_wanted_ask(&l->runtimes, l->link.k->files.of_runtime, now_ns(),
-					      &m.runtimes))
+	if (l->adopted && runtimes_wanted_ask(&l->runtimes, l->link.k->files.of_runtime,
+					      l->unanswered > 1, now_ns(), &m.runtimes))
 		loader_link_send(l, MSG_RUNTIMES, 0, &m, sizeof(m), NULL, 0, -1);
 }
 
@@ -198,9 +199,11 @@ int loader_link_send(struct loader_link *l, unsigned int type, uint64_t id,
 {
 	int r;
 
-	/* what walks a file is there before its entry */
+	/* what walks a file is there before its entry, unless another was loaded a moment ago */
 	if (type == MSG_ENTRY)
 		loader_link_runtimes(l);
+	if (id && l->unanswered)
+		l->unanswered--;
 	if (!peer_link_ready(&l->link) || l->clogged) {
 		if (fd >= 0)
 			close(fd);
@@ -366,7 +369,8 @@ static void loader_link_refused(const struct loader_stats *s, uint64_t runtimes)
 		if (runtimes >> r & 1)
 			log_warn("the sampler cannot be loaded with %s (%s): its frames are missing; "
 				 "tried again every ten minutes", runtime_info(r)->name,
-				 strerror((int)(s->variant_error & 0xfff)));
+				 s->variant_error ? strerror((int)(s->variant_error & 0xfff)) :
+						    "loaderd does not know it");
 	}
 }
 
@@ -375,12 +379,16 @@ static int loader_link_on_stats(struct loader_link *l, const struct msg *msg)
 	struct knowledge *k = l->link.k;
 	struct msg_loader_stats m;
 	bool sampled = k->ledger.last.cpus;
+	bool loaded = l->runtimes.waiting;
 	uint64_t now = now_ns();
 
 	memcpy(&m, msg->buf, sizeof(m));
 	loader_link_drain(l);
 	loader_link_refused(&m.stats, runtimes_wanted_answer(&l->runtimes, &m.stats, now));
 	ledger_loader_stats(&k->ledger, &m.stats);
+	/* to load the sampler is no work for files, and others bound how often it is done */
+	if (loaded)
+		cpu_share_loader(&k->share, NULL);
 	cpu_share_loader(&k->share, &m.stats);
 	own_note(&k->own, OWN_RESPAWNER, (pid_t)m.stats.opener.parent);
 	own_note(&k->own, OWN_OPENER, (pid_t)m.stats.opener.pid);
@@ -401,9 +409,11 @@ static int loader_link_dispatch(struct loader_link *l, struct msg *msg)
 	switch (msg->hdr.type) {
 	case MSG_HELLO_LOADER:
 		return loader_link_on_hello(l, msg);
+	case MSG_EXE:
+		l->unanswered++;
+		return l->files(l->files_ctx, msg);
 	case MSG_SLAB:
 	case MSG_KNOWN:
-	case MSG_EXE:
 	case MSG_MAPPED:
 	case MSG_WANTED_FILE:
 	case MSG_WANTED_NONE:

@@ -42,6 +42,7 @@ struct loader_link {
 	struct outbox out;
 	uint64_t connection;	/* counts hellos */
 	bool adopted;		/* MSG_KNOWN was seen */
+	uint32_t unanswered;	/* files that it waits for */
 	bool clogged;		/* it reads nothing: to be disconnected */
 	struct hub_totals told;	/* last checkpoint sent */
 	struct hub_totals left;	/* by a former hub, which ended in order */

@@ -23,7 +23,7 @@ static uint64_t runtimes_walked(void)
 static uint64_t runtimes_wanted_now(struct runtimes_wanted *w, const uint32_t *files,
 				    uint64_t now)
 {
-	uint64_t want = 0;
+	uint64_t want = 0, new;
 
 	for (uint32_t r = RUNTIME_NONE + 1; r < RUNTIME__MAX; r++) {
 		if (files[r])
@@ -34,6 +34,9 @@ static uint64_t runtimes_wanted_now(struct runtimes_wanted *w, const uint32_t *f
 	if (w->failed && now - w->failed_ns >= RUNTIMES_RETRY_NS)
 		w->failed = 0;
 	want &= runtimes_walked() & ~w->failed;
+	new = want & ~w->in_force;
+	if (w->apart && new)
+		want = (want & w->in_force) | (new & -new);
 	return want ? want | ANY : 0;
 }
 
@@ -45,14 +48,21 @@ void runtimes_wanted_begin(struct runtimes_wanted *w)
 }
 
 bool runtimes_wanted_ask(struct runtimes_wanted *w, const uint32_t files[RUNTIME__MAX],
-			 uint64_t now, uint64_t *ret)
+			 bool more, uint64_t now, uint64_t *ret)
 {
 	uint64_t want = runtimes_wanted_now(w, files, now);
 
-	if (want == w->asked)
+	if (want == w->asked) {
+		w->since_ns = 0;
 		return false;
+	}
+	if (!w->since_ns)
+		w->since_ns = now;
 	if (w->sampling && (w->waiting || now - w->asked_ns < RUNTIMES_EVERY_NS))
 		return false;
+	if (!w->sampling && more && now - w->since_ns < RUNTIMES_GATHER_NS)
+		return false;
+	w->since_ns = 0;
 	w->asked = want;
 	w->asked_ns = now;
 	w->waiting = true;
@@ -60,13 +70,18 @@ bool runtimes_wanted_ask(struct runtimes_wanted *w, const uint32_t files[RUNTIME
 	return true;
 }
 
-/* The kernel did not load what was asked for last: without what was new in it, what is in
- * force is asked for, which costs nothing.  If nothing was new, it can only wait. */
+/* The kernel did not load what was asked for last.  What was new in it is left out, so what is
+ * in force is as if it had been asked for. */
 static uint64_t runtimes_wanted_refused(struct runtimes_wanted *w, uint64_t now)
 {
 	uint64_t new = w->asked & ~w->in_force & runtimes_walked();
 	uint64_t say = new & ~w->said;
 
+	w->asked = w->in_force;
+	if (new & (new - 1)) {
+		w->apart = true;
+		return 0;
+	}
 	w->failed |= new;
 	w->failed_ns = now;
 	w->said |= new;
@@ -87,23 +102,14 @@ static void runtimes_wanted_adopt(struct runtimes_wanted *w, uint64_t now)
 uint64_t runtimes_wanted_answer(struct runtimes_wanted *w, const struct loader_stats *s,
 				uint64_t now)
 {
-	bool answered = s->variants != w->answers;
-
-	w->answers = s->variants;
 	w->in_force = s->runtimes;
 	w->failed &= ~w->in_force;
 	w->said &= ~w->in_force;
 	w->sampling = s->cpus;
 	if (!w->heard)
 		runtimes_wanted_adopt(w, now);
-	if (!w->waiting)
-		return 0;
-	if (w->in_force == w->asked) {
-		w->waiting = false;
-		return 0;
-	}
-	if (!answered || !s->variant_error)
+	if (!w->waiting || s->runtimes_wanted != w->asked)
 		return 0;
 	w->waiting = false;
-	return runtimes_wanted_refused(w, now);
+	return w->in_force == w->asked ? 0 : runtimes_wanted_refused(w, now);
 }

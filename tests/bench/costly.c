@@ -163,7 +163,7 @@ int main(int argc, char **argv)
 	libbpf_set_print(NULL);
 	r = bpf_load(&bpf, HZ, &everything);
 	if (!r)
-		r = bpf_use(&bpf, ~0ULL);
+		r = variant_use(bpf.skel, &(uint64_t){ 0 }, ~0ULL);
 	if (r)
 		die("bpf_load", r);
 	r = installer_init(&installer, bpf.files_fd, bpf_map_fd(&bpf, "slabs"),

@@ -25,6 +25,7 @@
 #include "bpf/table.h"
 #include "loaderd/bpf.h"
 #include "loaderd/sampling.h"
+#include "loaderd/variant.h"
 #include "symbolizerd/elf/elf_file.h"
 #include "symbolizerd/runtimes/runtimes.h"
 #include "symbolizerd/unwind/build.h"
@@ -174,6 +175,8 @@ int main(int argc, char **argv)
 
 	libbpf_set_print(NULL);
 	r = bpf_load(&bpf, hz, &everything);
+	if (!r)		/* as on a host that has them all */
+		r = variant_use(bpf.skel, &(uint64_t){ 0 }, ~0ULL);
 	if (r)
 		die("bpf_load", r);
 	r = installer_init(&installer, bpf.files_fd, bpf_map_fd(&bpf, "slabs"),

@@ -86,6 +86,8 @@ static int judge(const char *filter, const char *with, const char *name, unsigne
 	return !good;
 }
 
+static uint64_t in_force;	/* runtimes that walk() has */
+
 /* walk() with these runtimes. */
 static int use(struct bpf *b, const char *filter, const char *with, uint64_t runtimes,
 	       unsigned int budget)
@@ -93,7 +95,7 @@ static int use(struct bpf *b, const char *filter, const char *with, uint64_t run
 	int r;
 
 	said[0] = 0;
-	r = bpf_use(b, runtimes | 1);
+	r = variant_use(b->skel, &in_force, runtimes | 1);
 	if (r)
 		printf("# %s\n", strerror(-r));
 	return judge(filter, with, budgets[0].name, said[0], budget);

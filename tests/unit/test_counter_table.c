@@ -35,7 +35,7 @@ static bool exempt(size_t at, bool metric)
 	    at == AT(sum.own))
 		return true;
 	/* no quantity */
-	if (metric && at == AT(st.loader.runtimes))
+	if (metric && (at == AT(st.loader.runtimes) || at == AT(st.loader.runtimes_wanted)))
 		return true;
 	/* the sum of the reasons */
 	return metric && at == AT(sum.lost);
