@@ -205,7 +205,7 @@ __weak __noinline int push_cstring(__u64 at, __u32 number, __u32 place)
 	return 1;
 }
 
-/* Append the beginning of a table of lines; form: enum text_lines. */
+/* Append the beginning of a table of lines; form: below LINES_FORMS. */
 static __always_inline void push_table(__u64 at, __u32 bytes, __u32 form)
 {
 	for (__u32 i = 0; i < TEXT_LINES_MAX; i++) {
@@ -223,19 +223,11 @@ static __always_inline void push_table(__u64 at, __u32 bytes, __u32 form)
 static __always_inline void push_managed(struct scratch *s, __u32 runtime, __u32 cookie,
 					 __u64 at, __u64 function)
 {
+	/* a number of the process's memory may be anything */
+	if (at > MANAGED_AT_MAX)
+		at = MANAGED_AT_MAX;
 	push(s, MANAGED_WORD(runtime, cookie, at));
 	push(s, function);
-	s->managed++;
-	s->st.depth++;
-}
-
-/* Likewise, with one more word (docs/PROTOCOL.md says which a runtime has). */
-static __always_inline void push_managed_with(struct scratch *s, __u32 runtime, __u32 cookie,
-					      __u64 at, __u64 function, __u64 more)
-{
-	push(s, MANAGED_WORD_WITH(runtime, cookie, at, 2ULL));
-	push(s, function);
-	push(s, more);
 	s->managed++;
 	s->st.depth++;
 }

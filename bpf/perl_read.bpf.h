@@ -75,7 +75,7 @@ struct perl_state {
 	__u32 wrapped;		/* the last one was called by C, in an eval */
 	__u32 catches;		/* the loop at hand is docatch()'s */
 	__u32 walked;		/* contexts and stacks in this sample */
-	__u32 reads;		/* words, since it was set to 0 */
+	__u32 reads;		/* of memory, since it was set to 0 */
 	__s32 window_at;	/* of which context the window is the first */
 	__u32 window_n;
 	struct perl_frame frame;	/* that was taken last */
@@ -110,7 +110,7 @@ static __always_inline int perl_has_layout(__u32 version)
 /* Read n words into p->words; false: they cannot be read, or it is no object. */
 static __always_inline int perl_read(struct perl_state *p, __u64 at, __u32 n)
 {
-	p->reads += n;
+	p->reads++;
 	return at && !(at & 7) && !bpf_probe_read_user(p->words, 8 * n, (void *)at);
 }
 
@@ -313,7 +313,7 @@ static __always_inline const __u64 *perl_context(struct perl_state *p, __s32 ix)
 		return (void *)0;
 	if (i >= p->window_n) {
 		p->window_n = 0;
-		p->reads += PERL_WINDOW * PERL_CX_WORDS;
+		p->reads++;
 		if (bpf_probe_read_user(p->window, sizeof(p->window),
 					(void *)(p->base + 8ULL * PERL_CX_WORDS * first)))
 			return (void *)0;

@@ -280,7 +280,8 @@ static __always_inline struct name *name(void)				\
 /* Is this runtime one of those, and does this host have it?  of: RUNTIMES_... */
 static __always_inline int runtime_in(__u64 of, __u32 runtime)
 {
-	return runtime < RUNTIME__MAX && (of & runtimes) >> (runtime & 63) & 1;
+	/* a shift by what is not constant would not be: for the verifier of 5.10 */
+	return runtime < RUNTIME__MAX && (of & runtimes & 1ULL << (runtime & 63)) != 0;
 }
 
 /* Is this the first use of a runtime's state in the sample?  Then it is to be cleared. */

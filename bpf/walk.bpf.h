@@ -60,8 +60,11 @@ static __always_inline int enter_part(struct scratch *s)
 		/* if frames come, those before them are no reason to look for a loop */
 		if (s->inside || r == ENTER_FRAMES)
 			s->passed = 0;
-		if (s->space_lost)
+		if (s->space_lost) {	/* the next sample looks for it */
 			bpf_map_delete_elem(&rt0_spaces, &s->rec.process);
+			s->space_lost = 0;
+			s->space.owners = 0;
+		}
 	} else {
 		at = s->part == PART_PASSED ? s->passed : s->st.pc;
 		r = runtime_enter(s->part_of, s->part, at);
@@ -92,7 +95,8 @@ static __always_inline __u32 leave_part(struct scratch *s, __u32 part, int frame
 		}
 		return step_by_frame_pointer(STOP_ANON);
 	default:
-		return frames ? step_by_frame_pointer(STOP_NO_ROW) : STOP_UNSUPPORTED;
+		/* not NO_ROW: a guess would stand between this frame and those that come */
+		return frames ? step_by_frame_pointer(STOP_NO_TABLE) : STOP_UNSUPPORTED;
 	}
 }
 
@@ -138,6 +142,11 @@ static __always_inline int runtime_frames(struct scratch *s)
 	__u32 part = s->part;
 	int r;
 
+	/* also what was read in vain */
+	if (s->reads > READS_SAMPLE) {
+		push(s, (__u64)FRAME_CUT << FRAME_KIND_SHIFT);
+		return STOP_CUT;
+	}
 	if (part) {
 		r = enter_part(s);
 		s->part = PART_NONE;
@@ -149,10 +158,6 @@ static __always_inline int runtime_frames(struct scratch *s)
 	}
 	if (!s->inside)
 		return s->stopped;
-	if (s->reads > READS_SAMPLE) {
-		push(s, (__u64)FRAME_CUT << FRAME_KIND_SHIFT);
-		return STOP_CUT;
-	}
 	r = runtime_step(s->inside);
 	if (r == STEP_MORE)
 		return STOP_NOT;

@@ -42,7 +42,7 @@ static struct says {
 } says[8];			/* in turn */
 static __u32 n_entered, n_said;
 static const struct says *now_says;
-static __u32 given, reads;
+static __u32 given, reads, reads_in_vain;
 static int owns;
 
 static int runtime_enter(__u32 runtime, __u32 part, __u64 at)
@@ -53,6 +53,7 @@ static int runtime_enter(__u32 runtime, __u32 part, __u64 at)
 	entered[n_entered++] = (struct entering){ runtime, part, at };
 	now_says = &says[n_said++];
 	given = 0;
+	s->reads += reads_in_vain;
 	if (part == PART_JIT && now_says->enter != ENTER_NOT && now_says->frames)
 		note_anon(s);
 	if (now_says->enter >= ENTER_MOVED) {
@@ -90,7 +91,7 @@ static void begin(__u32 runtime)
 {
 	begin_machine();
 	memset(says, 0, sizeof(says));
-	n_entered = n_said = reads = 0;
+	n_entered = n_said = reads = reads_in_vain = 0;
 	owns = OWNS_NOT;
 	entries[1].runtime = (__u8)runtime;
 	slab[0][RULE_OF_LOOP / 2].rule[RULE_OF_LOOP & 1] = (struct unwind_rule){
@@ -310,6 +311,19 @@ TEST(what_memory_costs_has_a_bound)
 	sample_at(LOOP, 0);
 	CHECK_EQ(state.rec.stop, STOP_CUT);
 	CHECK_EQ(counted.n[BPF_MANAGED], 11);
+	CHECK_EQ(FRAME_KIND(sent[n_sent - 1]), FRAME_CUT);
+}
+
+/* Also of a runtime that has no frames. */
+TEST(what_is_read_in_vain_has_the_same_bound)
+{
+	begin(FIRST);
+	for (__u32 i = 0; i < 30; i++)
+		stack[(SP - STACK) / 8 + 1 + 2 * i] = LOOP + 1;
+	reads_in_vain = READS_SAMPLE / 5;
+	sample_at(LOOP, 0);
+	CHECK_EQ(state.rec.stop, STOP_CUT);
+	CHECK_EQ(n_entered, 6);
 	CHECK_EQ(FRAME_KIND(sent[n_sent - 1]), FRAME_CUT);
 }
 
