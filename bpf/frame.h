@@ -90,7 +90,7 @@ _Static_assert(FRAME__KINDS <= 16, "kinds: 4 bits");
  * NAME: form: enum text_form; place: the function's first line, 0: not known.
  * FILE, CLASS: likewise; place: how many bytes are missing in front.
  * SIGNATURE: likewise; place: 0.
- * LINES: form: enum text_lines; place: how many bytes of the table were before.
+ * LINES: form: of the runtime; place: how many bytes of the table were before.
  */
 enum frame_text {
 	TEXT_NAME = 1,
@@ -103,20 +103,12 @@ enum text_form {
 	FORM_ASCII = 0,
 	FORM_LATIN1 = 1,
 	FORM_UTF16 = 2,		/* this and UTF-32: in the machine's byte order */
-	FORM_MUTF8 = 3,		/* modified UTF-8: JVMS 4.4.7 */
+	FORM_MUTF8 = 3,		/* NUL is two bytes, what is beyond U+FFFF six */
 	FORM_UTF32 = 4,
 	FORM_UTF8 = 5,
 	FORM__MAX
 };
-enum text_lines {		/* CPython's Objects/codeobject.c: */
-	LINES_PAIRS = 1,	/* lnotab_notes.txt: 3.6 - 3.9 */
-	LINES_RANGES = 2,	/* lnotab_notes.txt: 3.10 */
-	LINES_LOCATIONS = 3,	/* locations.md: 3.11 and later */
-				/* HotSpot's ConstMethod: */
-	LINES_JAVA = 4,		/* until JDK 19: numbers as they are */
-	LINES_JAVA_20 = 5,	/* no byte of a number is 0 */
-	LINES__MAX
-};
+#define LINES_FORMS	16	/* tables of lines: forms of the runtime's own, from 1 to this */
 #define TEXT_NUMBER(which, form)	((which) | (form) << 4)
 #define TEXT_WHICH(number)		((number) & 15)
 #define TEXT_FORM(number)		((number) >> 4)

@@ -31,6 +31,12 @@ enum hotspot_kind {
 	HOTSPOT_WRAPPER,	/* of a native method */
 };
 
+/* The form of a ConstMethod's table of lines (TEXT_LINES). */
+enum hotspot_lines_form {
+	LINES_JAVA = 4,		/* until JDK 19: numbers as they are */
+	LINES_JAVA_20 = 5,	/* no byte of a number is 0 */
+};
+
 /* What a member of a CodeBlob holds. */
 enum hotspot_from {
 	HOTSPOT_ADDRESS = 0,	/* an address */

@@ -10,6 +10,13 @@
 #include "frame.h"
 #include "python.h"
 
+/* The form of a table of lines (TEXT_LINES): Objects/codeobject.c. */
+enum python_lines_form {
+	LINES_PAIRS = 1,	/* lnotab_notes.txt: 3.6 - 3.9 */
+	LINES_RANGES = 2,	/* lnotab_notes.txt: 3.10 */
+	LINES_LOCATIONS = 3,	/* locations.md: 3.11 and later */
+};
+
 /* Offsets in bytes. */
 struct python_lines {
 	__u8 at;		/* of a frame: f_lasti, or a pointer into the code */
@@ -17,7 +24,7 @@ struct python_lines {
 	__u8 code;		/* of a code object: co_code_adaptive, which .at
 				 * points into; else co_code, a bytes object */
 	__u8 table;		/* of a code object: co_lnotab, co_linetable */
-	__u8 form;		/* enum text_lines */
+	__u8 form;		/* enum python_lines_form */
 	__u8 basic;		/* PyCode_Type.tp_basicsize: since 3.11 the same as
 				 * .code */
 	/* Without a GIL, since 3.14: a thread's own copies of instructions,

@@ -456,7 +456,7 @@ static __always_inline int python_read_str(struct python_state *p, __u64 str,
 	return 1;
 }
 
-/* Find a table of lines, .kind: enum text_lines; false: it is no bytes object. */
+/* Find a table of lines, .kind: enum python_lines_form; false: it is no bytes object. */
 static __always_inline int python_read_bytes(struct python_state *p, __u64 bytes,
 					     struct python_text *ret)
 {

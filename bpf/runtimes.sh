@@ -6,6 +6,10 @@
 LC_ALL=C
 rows=$(sed -n 's/^RUNTIME(\([0-9]*\), *\([A-Z0-9_]*\), *\([a-z0-9_]*\), *\([^,]*\),.*/\1 \2 \3 |\4|/p' "$1" |
 	tr -s ' ' | sed 's/ *| */|/g')
+if [ "$(echo "$rows" | grep -c .)" != "$(grep -c '^RUNTIME(' "$1")" ]; then
+	echo "$1: the first six columns of a row are on one line, as in the others" >&2
+	exit 1
+fi
 with() { echo "$rows" | grep -E "[|]RUNTIME_$1[|]" | sed 's/|.*//'; }
 mask() {
 	echo "#define RUNTIMES_$1	(0ULL$(with "$1" | while read -r n id name; do

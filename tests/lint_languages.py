@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 LIST = "tests/languages"
-ROW = re.compile(r"^RUNTIME\((\d+), ([A-Z0-9]+), ([a-z0-9]+), .*?\"([^\"]+)\"", re.M)
+ROW = re.compile(r"^RUNTIME\((\d+), ([A-Z0-9_]+), ([a-z0-9_]+), .*?\"([^\"]+)\"", re.M)
 # What else a language, or its implementation, is called.
 ALIASES = {
     "python": ["cpython", "pyc", "pymalloc", "pep"],
@@ -33,7 +33,11 @@ FOLDERS = ("bpf/", "cli/", "common/", "exporterd/", "ipc/", "loaderd/", "profile
 def languages():
     """{name: what a line that names it looks like}"""
     found = {}
-    for _, ident, name, title in ROW.findall(open("bpf/runtimes.def").read()):
+    with open("bpf/runtimes.def", encoding="utf-8") as f:
+        text = f.read()
+    rows = ROW.findall(text)
+    assert len(rows) == text.count("\nRUNTIME("), "bpf/runtimes.def: a row is not in its form"
+    for _, ident, name, title in rows:
         words = {ident.lower(), name, title.lower(), *ALIASES.get(name, [])}
         found[name] = re.compile(r"(?i)(?<![a-z])(?:%s)(?![a-z])" % "|".join(words - {"go"}))
         if name == "go":	# a word of English, too

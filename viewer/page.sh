@@ -41,7 +41,7 @@ rows()
 # filter
 kinds()
 {
-	row='[0-9]*, [A-Z]*, \([A-Z]*\), [A-Z]*, "\([^"]*\)", "[^"]*", "\([^"]*\)", \([0-9]*\), \([0-9]*\),.*'
+	row='[0-9]*, [A-Z0-9_]*, \([A-Z]*\), [A-Z]*, "\([^"]*\)", "[^"]*", "\([^"]*\)", \([0-9]*\), \([0-9]*\),.*'
 
 	echo '/* ipc/frame_kinds.def and bpf/runtimes.def, by number */'
 	echo 'const KINDS = ['

@@ -29,14 +29,14 @@ static const struct frame_shape {
 
 /* The texts, and what their form is below; those without a row do not exist. */
 static const struct text_shape {
-	uint32_t least, below;	/* of enum text_form, or text_lines */
+	uint32_t least, below;	/* of enum text_form, or of LINES_FORMS */
 	uint64_t place;		/* below this */
 } text_shapes[TEXT_WHICH(~0u) + 1] = {
 	[TEXT_NAME] = { 0, FORM__MAX, 1ULL << 32 },
 	[TEXT_FILE] = { 0, FORM__MAX, 1ULL << 32 },
 	[TEXT_CLASS] = { 0, FORM__MAX, 1ULL << 32 },
 	[TEXT_SIGNATURE] = { 0, FORM__MAX, 1ULL << 32 },
-	[TEXT_LINES] = { 1, LINES__MAX, TEXT_LINES_MAX * TEXT_BYTES },
+	[TEXT_LINES] = { 1, LINES_FORMS, TEXT_LINES_MAX * TEXT_BYTES },
 };
 
 /* A known kind and form; the bytes of a name may say anything. */

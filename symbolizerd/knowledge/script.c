@@ -36,7 +36,8 @@ static enum script_answer script_by_file(const struct runtime_info *r, const cha
 	size_t len = strlen(file);
 	const char *name = script_last_part(file, len);
 
-	if (file[0] == '<')	/* code of no file: "<string>" */
+	/* code of no file: "<string>", "-e" */
+	if (file[0] == '<' || file[0] == '-')
 		return SCRIPT_NONE;
 	if (r->package[0] && strcmp(name, r->package) == 0 && name > file + 1) {
 		len = (size_t)(name - file) - 1;

@@ -56,7 +56,7 @@ void runtime_add_span(struct runtime_found *r, uint64_t start, uint64_t end, uin
 
 /*
  * A virtual address, from where file offset 0 would be by the mapping of the code at
- * another one: what BPF adds to the start of that mapping.  False: there is no such code.
+ * another one: what BPF adds to s->file.base.  False: there is no such code.
  */
 bool runtime_relative(const struct elf_file *f, uint64_t code, uint64_t addr, uint64_t *ret);
 
@@ -67,8 +67,8 @@ struct runtime_ops {
 	/* Unwind rules by the runtime's own tables, for code that CFI does not
 	 * cover, of any file.  As unwind_rows_fn says. */
 	unwind_rows_fn rows;
-	/* Which text lies where, of a file that find() has found and knows: empty rules of
-	 * CFA_RUNTIME, with the text's number in .aux.  Places that hold facts are dropped. */
+	/* Which text that the walk reads lies where, of a file that find() has found and knows: empty
+	 * rules of CFA_RUNTIME, with the text's number in .aux.  Places that hold facts are dropped. */
 	unwind_rows_fn texts;
 	/* Names, files, lines and inlined calls of code in the file.  Its debug file is not
 	 * asked for lines then. */

@@ -338,7 +338,7 @@ static long bpf_probe_read_user_str(void *dst, __u32 size, const void *src)
 
 	while (n < size) {
 		if (bpf_probe_read_user(&word, sizeof(word), (void *)((at + n) & ~7ULL)))
-			return n ? (long)n : -EFAULT;
+			return -EFAULT;
 		do {
 			to[n] = (char)(word >> 8 * ((at + n) & 7));
 			if (n + 1 == size)

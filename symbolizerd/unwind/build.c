@@ -31,6 +31,9 @@ static int build_on_row(void *ctx, uint64_t start, uint64_t end,
 	/* text that a runtime goes by is no code */
 	if (!elf_file_offset(b->f, start, rule->cfa != CFA_RUNTIME, &off, &left))
 		return 0;
+	/* the ELF header: what the sampler finds there are facts */
+	if (off < RUNTIME_FACTS)
+		return 0;
 	if (left > end - start)
 		left = end - start;
 	if (rule->cfa == CFA_NONE && rule->by_fp & (RULE_LOOP | RULE_LOOP_PART)) {

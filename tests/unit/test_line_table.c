@@ -5,6 +5,8 @@
  */
 #include <string.h>
 
+#include "bpf/hotspot.h"
+#include "bpf/python_lines.h"
 #include "bpf/frame.h"
 #include "bpf/runtime.h"
 #include "symbolizerd/runtimes/reading.h"

@@ -2,6 +2,8 @@
 /* Functions of interpreters: names taken out of records, numbers given, forgotten. */
 #include "symbolizerd/knowledge/managed.h"
 #include "ipc/runtimes.h"
+#include "bpf/hotspot.h"
+#include "bpf/python_lines.h"
 #include "tests/unit/managed_record.h"
 
 #include <stdlib.h>

@@ -4,6 +4,7 @@
  * visit has read them or BPF has sent them after all, and no more visits than may be.
  */
 #include "symbolizerd/knowledge/managed.h"
+#include "bpf/hotspot.h"
 #include "tests/unit/managed_record.h"
 
 #include <errno.h>

@@ -26,7 +26,7 @@ static size_t good_record(union good *g)
 		1, 2, 3, 4, 5,			/* a key */
 		FRAME_WORD(FRAME_ANON, 0, 8),
 		TEXT(TEXT_NAME, 0, 7, 1), 1, TEXT(TEXT_FILE, 4, 8, 2), 1, 2,
-		TEXT(TEXT_LINES, LINES_PAIRS, 0, 1), 1,
+		TEXT(TEXT_LINES, 1, 0, 1), 1,
 		MANAGED_WORD(RUNTIME_PYTHON, 0x2bcdefu, 5), 1,
 		FRAME_WORD(FRAME_CUT, 0, 0),
 	};
@@ -350,7 +350,7 @@ static void lines_of_no_form(union good *g)
 
 static void lines_of_another_form(union good *g)
 {
-	g->rec.words[TABLE] = TEXT(TEXT_LINES, LINES__MAX, 0, 1);
+	g->rec.words[TABLE] = TEXT(TEXT_LINES, LINES_FORMS, 0, 1);
 }
 
 static void lines_too_far(union good *g)

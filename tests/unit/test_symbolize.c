@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "symbolizerd/hub/symbolize.h"
+#include "bpf/python_lines.h"
 #include "tests/unit/complexity.h"
 #include "tests/unit/harness.h"
 

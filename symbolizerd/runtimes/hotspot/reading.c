@@ -2,6 +2,7 @@
 /* reading - names of methods, and lines by HotSpot's tables (ConstMethod) */
 #include "symbolizerd/runtimes/reading.h"
 
+#include "bpf/hotspot.h"
 #include "symbolizerd/runtimes/hotspot/reading_name.h"
 
 static uint32_t reading_line_or_none(int64_t line)

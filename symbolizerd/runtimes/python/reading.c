@@ -2,6 +2,8 @@
 /* reading - the line of an address in a function, by CPython's tables (Objects/codeobject.c) */
 #include "symbolizerd/runtimes/reading.h"
 
+#include "bpf/python_lines.h"
+
 static uint32_t reading_or_none(int64_t line)
 {
 	if (line <= 0 || line > INT32_MAX)
