@@ -241,8 +241,8 @@ tier_long() {
 	for t in tests/install/test_rpm.sh tests/install/test_deb.sh; do
 		tap "$t --long" "$t" --long
 	done
-	for t in $VERSIONS; do
-		tap "$t, all versions" env ALL_VERSIONS=1 "tests/live/$t"
+	for t in $(printf 'tests/live/%s ' $VERSIONS) $(grep -l '^import versions' tests/runtimes/*/live/test_*.py); do
+		tap "$t, all versions" env ALL_VERSIONS=1 "$t"
 	done
 	tap "each attack in a recording of its own" env ADVERSARY=. tests/live/test_adversary.py
 }

@@ -1,17 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Perl programs come out as Perl itself sees them: subs, files and lines, with C between them.
-PERLS: commands of other perls, separated by ":"."""
+"""Perl programs come out as Perl itself sees them: subs, files and lines, with C between them."""
 import collections
 import functools
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), *[".."] * 3, "live"))
+import versions
 from chance import least
 from live import ROOT, Skip, burns, say
 from pages import copy_on_disk, going, page_out
@@ -26,9 +25,8 @@ SHARE = 0.99		# of samples, but for chance
 
 
 def perls():
-    """[words]: this machine's, and those of PERLS"""
-    found = [[p] for p in ("/usr/bin/perl",) if os.path.exists(p)]
-    return found + [shlex.split(x) for x in os.environ.get("PERLS", "").split(":") if x]
+    """[words]: those that are tested"""
+    return [[v.exe] for v in versions.tested("perl")] if versions.here("perl") else []
 
 
 def version(words):
