@@ -125,9 +125,11 @@ static uint32_t n_met = EXE_FIRST;
 static void met_file(const struct msg *m)
 {
 	const struct msg_exe *exe = (const void *)m->buf;
+	/* each has its own way to read memory */
+	uint32_t runtime = below(2) ? RUNTIME_PYTHON : 1 + below(RUNTIME__MAX - 1);
 	struct msg_entry e = { .key = exe->key, .entry = {
 		.exe = n_met, .dir = TABLE_AT, .pages = PAGES, .state = FILE_TABLE,
-		.runtime = RUNTIME_PYTHON,
+		.runtime = (uint8_t)runtime,
 	} };
 	size_t len = m->hdr.len - sizeof(*exe);
 
@@ -322,6 +324,8 @@ static void loader_shows_no_word_but_addresses_of_code(void)
 	lying.deaf = true;
 	lying.skipped = check_message;	/* those before its first slab */
 	lying_connect();
+	lying_send(MSG_RUNTIMES, 0, &(struct msg_runtimes){ RUNTIMES_ALL },
+		   sizeof(struct msg_runtimes), NULL, 0, -1);
 	for (end = now_ns() + SECONDS * NSEC_PER_SEC; now_ns() < end; usleep(5000)) {
 		if (now_ns() - again >= AGAIN_NS) {
 			new_rules();
