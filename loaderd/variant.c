@@ -101,7 +101,8 @@ int variant_use(struct sampler *s, uint64_t *in_force, uint64_t runtimes)
 	if (fd < 0)
 		return fd;
 	r = bpf_map_update_elem(bpf_map__fd(s->maps.programs), &(uint32_t){ 0 }, &fd, BPF_ANY);
-	close(fd);
+	/* with libbpf's own the tiny maps go */
+	variant_number(fd, bpf_program__fd(s->progs.walk));
 	if (!r)
 		*in_force = runtimes;
 	return r;

@@ -9,6 +9,7 @@ import collections
 import contextlib
 import ctypes
 import grp
+import json
 import os
 import pwd
 import re
@@ -167,7 +168,7 @@ def add_users():
 
 
 def held(by):
-    """BPF objects that a process holds for which by(pid) is true: {("map", 17), ...}"""
+    """BPF objects that a process holds for which by(pid) is true, also as maps of its programs: {("map", 17), ...}"""
     found = set()
     for pid in filter(str.isdigit, os.listdir("/proc")):
         if not by(int(pid)):
@@ -176,7 +177,13 @@ def held(by):
             for fd in os.listdir(f"/proc/{pid}/fd"):
                 with contextlib.suppress(OSError):
                     found |= bpf_objects_of(pid, fd)
-    return found
+    return found | maps_of({n for kind, n in found if kind == "prog"})
+
+
+def maps_of(programs):
+    """A program holds its maps, also where loaderd has others in their place."""
+    out = subprocess.run([bpftool(), "--json", "prog", "show"], capture_output=True, text=True).stdout
+    return {("map", m) for p in json.loads(out or "[]") if p["id"] in programs for m in p.get("map_ids", [])}
 
 
 def bpf_objects_of(pid, fd):
