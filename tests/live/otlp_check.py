@@ -27,7 +27,8 @@ except ImportError as e:
              "DIR/bin/pip install opentelemetry-proto==1.45.2, then run this with DIR/bin/python3")
 
 TABLES = ("mapping", "location", "function", "link", "string", "attribute", "stack")
-FRAME_TYPES = {"kernel", "native", "go", "unknown", "abort-marker", "cpython", "jit", "jvm"}
+# profile.frame.type of the semantic conventions, and unknown, abort-marker, jit
+FRAME_TYPES = {"kernel", "native", "go", "unknown", "abort-marker", "cpython", "jit", "jvm", "perl"}
 
 
 class Checker:
