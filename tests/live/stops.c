@@ -125,7 +125,9 @@ static void start(struct state *s)
 	if (!s->skel)
 		die("open", errno);
 	bpf_object__for_each_program(p, s->skel->obj)
-		bpf_program__set_autoload(p, p == s->skel->progs.stopped);
+		/* walk() is in a map */
+		bpf_program__set_autoload(p, p == s->skel->progs.stopped ||
+					     p == s->skel->progs.walk);
 	s->skel->rodata->page_shift = __builtin_ctzl(sysconf(_SC_PAGESIZE));
 	r = stops__load(s->skel);
 	if (r)
