@@ -346,6 +346,7 @@ static int loader_link_on_hello(struct loader_link *l, struct msg *msg)
 	if (k->ledger.presumed)
 		k->presume_end_ns = now_ns() + LEDGER_PRESUME_NS;
 	cpu_share_loader(&k->share, NULL);
+	k->loader_ns = k->load_ns = 0;
 	own_note_peer(&k->own, OWN_LOADER, l->link.conn.fd);
 	k->frequency = m.frequency;
 	k->partial = m.partial;
@@ -385,10 +386,13 @@ static int loader_link_on_stats(struct loader_link *l, const struct msg *msg)
 	memcpy(&m, msg->buf, sizeof(m));
 	loader_link_drain(l);
 	loader_link_refused(&m.stats, runtimes_wanted_answer(&l->runtimes, &m.stats, now));
-	ledger_loader_stats(&k->ledger, &m.stats);
-	/* to load the sampler is no work for files, and others bound how often it is done */
-	if (loaded)
+	/* to load the sampler is no work for files or names, and others bound how often it is done */
+	if (loaded) {
 		cpu_share_loader(&k->share, NULL);
+		if (m.stats.cpu_ns > k->ledger.last.cpu_ns)
+			k->load_ns += m.stats.cpu_ns - k->ledger.last.cpu_ns;
+	}
+	ledger_loader_stats(&k->ledger, &m.stats);
 	cpu_share_loader(&k->share, &m.stats);
 	own_note(&k->own, OWN_RESPAWNER, (pid_t)m.stats.opener.parent);
 	own_note(&k->own, OWN_OPENER, (pid_t)m.stats.opener.pid);

@@ -66,7 +66,7 @@ static void knowledge_charge_one(struct knowledge *k, uint64_t *was, uint64_t us
 void knowledge_charge(struct knowledge *k, const struct status *st)
 {
 	const struct loader_stats *l = &st->loader;
-	uint64_t loader = l->bpf[BPF_RUN_NS] + l->cpu_ns + l->opener.cpu_ns;
+	uint64_t loader = l->bpf[BPF_RUN_NS] + l->cpu_ns + l->opener.cpu_ns - k->load_ns;
 
 	if (!st->loader_up)
 		loader = 0;

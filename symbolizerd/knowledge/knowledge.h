@@ -55,6 +55,7 @@ struct knowledge {
 	struct cpu_share share;		/* for files, without workers */
 	struct user_share workers;	/* what all others leave of limits.cpu_share */
 	uint64_t loader_ns, exporter_ns, hub_ns;	/* used by these; 0: not known */
+	uint64_t load_ns;		/* of loaderd's, while it loaded the sampler */
 	struct batches batches;
 	struct own own;
 	struct samples samples;
@@ -89,7 +90,8 @@ void knowledge_fini(struct knowledge *k);
 void knowledge_heard(struct knowledge *k);
 
 /* What BPF and daemons have used since the last time is charged to the share of all; what one
- * of them used before its first report is not. */
+ * of them used before its first report is not, nor what loaderd needs to load the sampler for a
+ * runtime (runtimes_wanted.h). */
 void knowledge_charge(struct knowledge *k, const struct status *st);
 
 /* Count and log the offence of a peer; the caller ends the connection. */
