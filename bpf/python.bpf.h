@@ -13,6 +13,7 @@
 #include "python_read.bpf.h"
 #include "python_trampoline.bpf.h"
 #include "state.bpf.h"
+#include "thread.bpf.h"
 
 RUNTIME_STATE(2, python_state)
 
@@ -80,17 +81,6 @@ __weak __noinline int python_hash_lines(__u64 table)
 
 /* --- where the walk comes to it ----------------------------------------------------- */
 
-static __always_inline __u64 thread_pointer(void)
-{
-	__u64 task = (__u64)bpf_get_current_task();
-
-#ifdef __TARGET_ARCH_arm64
-	return KLOAD(task_struct, task, thread.uw.tp_value);
-#else
-	return KLOAD(task_struct, task, thread.fsbase);
-#endif
-}
-
 /* The thread, and its innermost frame. */
 __weak __noinline int python_enter_thread(void)
 {
@@ -105,7 +95,7 @@ __weak __noinline int python_enter_thread(void)
 	facts = fact_of(s, 0);
 	if (facts && python_has_layout(RUNTIME_VERSION(facts)))
 		python_find(p, RUNTIME_VERSION(facts), s->file.base + RUNTIME_ROOT(facts),
-			    thread_pointer(), PYTHON_THREAD_AT(facts));
+			    current_thread_pointer(), PYTHON_THREAD_AT(facts));
 	return 0;
 }
 
